@@ -1,0 +1,4 @@
+#include <cstdio>
+#include "audit/snapshot/document.h"
+
+int main() { std::fputs(snapshot::facts_schema().c_str(), stdout); }
