@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "audit/facts/fact.h"
+#include "audit/facts/mount_config.h"
 
 namespace facts {
 
@@ -66,10 +67,16 @@ struct TridentVolume {
 struct Config {
   Fact<std::vector<FstabEntry>> fstab;  // unknown: could not be read; absent: there is no /etc/fstab
   Fact<std::vector<TridentVolume>> trident;
+  Fact<std::vector<NfsmountConfEntry>> nfsmount_conf;  // absent: there is no such file
+  Fact<std::vector<SystemdMount>> systemd_mounts;
+  Fact<NfsRoot> nfsroot;  // absent: the command line names none
 
   static constexpr auto fields() {
     return std::tuple{Field{"fstab", &Config::fstab, "entries of /etc/fstab"},
-                      Field{"trident", &Config::trident, "volumes that Trident's node plugin tracks"}};
+                      Field{"trident", &Config::trident, "volumes that Trident's node plugin tracks"},
+                      Field{"nfsmount_conf", &Config::nfsmount_conf, "assignments of nfsmount.conf and its .d"},
+                      Field{"systemd_mounts", &Config::systemd_mounts, "mount units of network file systems"},
+                      Field{"nfsroot", &Config::nfsroot, "root over NFS; null when the kernel was not told so"}};
   }
   bool operator==(const Config&) const = default;
 };

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "audit/facts/config.h"
+#include "audit/facts/declared.h"
 #include "audit/facts/fact.h"
+#include "audit/facts/log.h"
 #include "audit/facts/mount.h"
 #include "audit/facts/nfs.h"
 #include "audit/facts/node.h"
@@ -24,6 +26,8 @@ struct Facts {
   Nfs nfs;
   Kernel kernel;
   Config config;
+  Log log;
+  Declared declared;
   Box<Facts> earlier;
 
   static constexpr auto fields() {
@@ -35,6 +39,8 @@ struct Facts {
         Field{"nfs", &Facts::nfs, "the NFS client"},
         Field{"kernel", &Facts::kernel, "kernel and distribution"},
         Field{"config", &Facts::config, "what was asked for, as files say it"},
+        Field{"log", &Facts::log, "known messages of kernel and daemons"},
+        Field{"declared", &Facts::declared, "what --declare said"},
         Field{"earlier", &Facts::earlier, "an earlier sample of the same node, same shape"}};
   }
   bool operator==(const Facts&) const = default;

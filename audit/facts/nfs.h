@@ -8,16 +8,18 @@
 #include <vector>
 
 #include "audit/facts/fact.h"
+#include "audit/facts/rpcinfo.h"
 
 namespace facts {
 
 // What the place that makes the mount asks for. A key that the readable text does not name is absent.
 struct AskedOptions {
-  std::string origin;             // fstab, trident
-  std::string path;               // file inside the root, with :line where it has lines
-  std::string text;               // the option text as written
-  Fact<std::string> vers;         // as written: 4, 4.1, 3
-  Fact<std::string> vers_origin;  // where the version was named: fstab, trident, nfsmount.conf
+  std::string origin;              // fstab, systemd, trident, pv, storageclass, trident-backend, nfsmount.conf, ...
+  std::string path;                // file inside the root, with :line where it has lines
+  std::string text;                // the option text as written
+  Fact<std::string> default_text;  // options that nfsmount.conf adds because the text does not name them
+  Fact<std::string> vers;          // as written: 4, 4.1, 3
+  Fact<std::string> vers_origin;   // where the version was named: fstab, trident, nfsmount.conf
   Fact<std::uint32_t> nconnect;
   Fact<std::uint32_t> max_connect;
   Fact<std::uint32_t> rsize_bytes;
@@ -33,24 +35,28 @@ struct AskedOptions {
   Fact<bool> read_only;
 
   static constexpr auto fields() {
-    return std::tuple{Field{"origin", &AskedOptions::origin, "kind of place that asks: fstab, trident"},
-                      Field{"path", &AskedOptions::path, "file inside the root, with :line where it has lines"},
-                      Field{"text", &AskedOptions::text, "option text as written there"},
-                      Field{"vers", &AskedOptions::vers, "version asked for, as written"},
-                      Field{"vers_origin", &AskedOptions::vers_origin, "kind of place that named the version"},
-                      Field{"nconnect", &AskedOptions::nconnect, "nconnect= asked for"},
-                      Field{"max_connect", &AskedOptions::max_connect, "max_connect= asked for"},
-                      Field{"rsize_bytes", &AskedOptions::rsize_bytes, "rsize= asked for"},
-                      Field{"wsize_bytes", &AskedOptions::wsize_bytes, "wsize= asked for"},
-                      Field{"timeo_ds", &AskedOptions::timeo_ds, "timeo= asked for, deciseconds"},
-                      Field{"retrans", &AskedOptions::retrans, "retrans= asked for"},
-                      Field{"recovery", &AskedOptions::recovery, "hard, soft or softerr asked for"},
-                      Field{"proto", &AskedOptions::proto, "transport asked for"},
-                      Field{"sec", &AskedOptions::sec, "security flavour asked for"},
-                      Field{"xprtsec", &AskedOptions::xprtsec, "transport security asked for"},
-                      Field{"local_lock", &AskedOptions::local_lock, "local_lock= asked for"},
-                      Field{"nolock", &AskedOptions::nolock, "nolock (true) or lock (false) asked for"},
-                      Field{"read_only", &AskedOptions::read_only, "ro (true) or rw (false) asked for"}};
+    return std::tuple{
+        Field{"origin", &AskedOptions::origin,
+              "kind of place that asks: fstab, systemd, trident, pv, storageclass, trident-backend, kernel-cmdline, "
+              "nfsmount.conf"},
+        Field{"path", &AskedOptions::path, "file inside the root, with :line where it has lines"},
+        Field{"text", &AskedOptions::text, "option text as written there"},
+        Field{"default_text", &AskedOptions::default_text, "options that nfsmount.conf adds to it; null for none"},
+        Field{"vers", &AskedOptions::vers, "version asked for, as written"},
+        Field{"vers_origin", &AskedOptions::vers_origin, "kind of place that named the version"},
+        Field{"nconnect", &AskedOptions::nconnect, "nconnect= asked for"},
+        Field{"max_connect", &AskedOptions::max_connect, "max_connect= asked for"},
+        Field{"rsize_bytes", &AskedOptions::rsize_bytes, "rsize= asked for"},
+        Field{"wsize_bytes", &AskedOptions::wsize_bytes, "wsize= asked for"},
+        Field{"timeo_ds", &AskedOptions::timeo_ds, "timeo= asked for, deciseconds"},
+        Field{"retrans", &AskedOptions::retrans, "retrans= asked for"},
+        Field{"recovery", &AskedOptions::recovery, "hard, soft or softerr asked for"},
+        Field{"proto", &AskedOptions::proto, "transport asked for"},
+        Field{"sec", &AskedOptions::sec, "security flavour asked for"},
+        Field{"xprtsec", &AskedOptions::xprtsec, "transport security asked for"},
+        Field{"local_lock", &AskedOptions::local_lock, "local_lock= asked for"},
+        Field{"nolock", &AskedOptions::nolock, "nolock (true) or lock (false) asked for"},
+        Field{"read_only", &AskedOptions::read_only, "ro (true) or rw (false) asked for"}};
   }
   bool operator==(const AskedOptions&) const = default;
 };
@@ -372,11 +378,15 @@ struct Nfs {
   std::vector<NfsMount> mounts;
   std::vector<NfsClient> clients;
   std::vector<NfsServer> servers;
+  std::vector<RpcinfoListing> rpcinfo;     // --input rpcinfo
+  std::vector<NfsiostatReport> nfsiostat;  // --input nfsiostat
 
   static constexpr auto fields() {
     return std::tuple{Field{"mounts", &Nfs::mounts, "NFS mounts of the node"},
                       Field{"clients", &Nfs::clients, "sets of transports that mounts share"},
-                      Field{"servers", &Nfs::servers, "servers that the node mounts from or was told to ask"}};
+                      Field{"servers", &Nfs::servers, "servers that the node mounts from or was told to ask"},
+                      Field{"rpcinfo", &Nfs::rpcinfo, "pasted rpcinfo -p listings"},
+                      Field{"nfsiostat", &Nfs::nfsiostat, "pasted nfsiostat reports"}};
   }
   bool operator==(const Nfs&) const = default;
 };

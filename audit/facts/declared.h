@@ -1,0 +1,125 @@
+// What was declared with --declare: Kubernetes objects by apiVersion and kind. Secrets are never read.
+// Sources: Kubernetes API v1 and storage.k8s.io/v1, trident.netapp.io/v1.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "audit/facts/fact.h"
+
+namespace facts {
+
+struct DeclaredPv {
+  std::string source;  // file, with :line of the object
+  std::string name;
+  Fact<std::vector<std::string>> mount_options;
+  Fact<std::vector<std::string>> access_modes;
+  Fact<std::string> volume_mode;  // Filesystem (the default) or Block
+  Fact<std::string> storage_class;
+  Fact<std::string> claim;  // namespace/name
+  Fact<std::string> csi_driver;
+  Fact<std::string> volume_handle;
+  Fact<std::string> nfs_server;  // spec.nfs, or the volume attributes of the CSI driver
+  Fact<std::string> nfs_path;
+  Fact<std::string> reclaim_policy;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        Field{"source", &DeclaredPv::source, "file that declares it, with the line"},
+        Field{"name", &DeclaredPv::name, "PersistentVolume"},
+        Field{"mount_options", &DeclaredPv::mount_options, "spec.mountOptions; null when there are none"},
+        Field{"access_modes", &DeclaredPv::access_modes, "spec.accessModes"},
+        Field{"volume_mode", &DeclaredPv::volume_mode, "spec.volumeMode, Filesystem when not named"},
+        Field{"storage_class", &DeclaredPv::storage_class, "spec.storageClassName; null when empty"},
+        Field{"claim", &DeclaredPv::claim, "namespace/name of the claim that it is bound to; null for none"},
+        Field{"csi_driver", &DeclaredPv::csi_driver, "spec.csi.driver; null for another kind of volume"},
+        Field{"volume_handle", &DeclaredPv::volume_handle, "spec.csi.volumeHandle"},
+        Field{"nfs_server", &DeclaredPv::nfs_server, "server, from spec.nfs or the volume attributes"},
+        Field{"nfs_path", &DeclaredPv::nfs_path, "export, from spec.nfs or the volume attributes"},
+        Field{"reclaim_policy", &DeclaredPv::reclaim_policy, "spec.persistentVolumeReclaimPolicy"}};
+  }
+  bool operator==(const DeclaredPv&) const = default;
+};
+
+struct DeclaredPvc {
+  std::string source;
+  std::string namespace_name;
+  std::string name;
+  Fact<std::vector<std::string>> access_modes;
+  Fact<std::string> volume_mode;
+  Fact<std::string> storage_class;
+  Fact<std::string> volume;
+
+  static constexpr auto fields() {
+    return std::tuple{Field{"source", &DeclaredPvc::source, "file that declares it, with the line"},
+                      Field{"namespace", &DeclaredPvc::namespace_name, "namespace, default when not named"},
+                      Field{"name", &DeclaredPvc::name, "PersistentVolumeClaim"},
+                      Field{"access_modes", &DeclaredPvc::access_modes, "spec.accessModes"},
+                      Field{"volume_mode", &DeclaredPvc::volume_mode, "spec.volumeMode, Filesystem when not named"},
+                      Field{"storage_class", &DeclaredPvc::storage_class, "spec.storageClassName; null when not named"},
+                      Field{"volume", &DeclaredPvc::volume, "spec.volumeName; null while it is not bound"}};
+  }
+  bool operator==(const DeclaredPvc&) const = default;
+};
+
+struct DeclaredStorageClass {
+  std::string source;
+  std::string name;
+  std::string provisioner;
+  Fact<std::vector<std::string>> mount_options;
+  Fact<std::string> backend_type;  // parameters.backendType (Trident)
+  Fact<std::string> reclaim_policy;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        Field{"source", &DeclaredStorageClass::source, "file that declares it, with the line"},
+        Field{"name", &DeclaredStorageClass::name, "StorageClass"},
+        Field{"provisioner", &DeclaredStorageClass::provisioner, "provisioner"},
+        Field{"mount_options", &DeclaredStorageClass::mount_options, "mountOptions; null when there are none"},
+        Field{"backend_type", &DeclaredStorageClass::backend_type, "parameters.backendType; null when not named"},
+        Field{"reclaim_policy", &DeclaredStorageClass::reclaim_policy, "reclaimPolicy"}};
+  }
+  bool operator==(const DeclaredStorageClass&) const = default;
+};
+
+struct DeclaredTridentBackend {
+  std::string source;
+  std::string name;
+  Fact<std::string> backend_name;
+  Fact<std::string> driver;             // ontap-nas, ontap-san, azure-netapp-files ...
+  Fact<std::string> nfs_mount_options;  // with a leading -o, as some write it, taken off
+  Fact<std::string> data_lif;
+  Fact<std::string> svm;
+
+  static constexpr auto fields() {
+    return std::tuple{
+        Field{"source", &DeclaredTridentBackend::source, "file that declares it, with the line"},
+        Field{"name", &DeclaredTridentBackend::name, "TridentBackendConfig"},
+        Field{"backend_name", &DeclaredTridentBackend::backend_name, "spec.backendName; null when not named"},
+        Field{"driver", &DeclaredTridentBackend::driver, "spec.storageDriverName"},
+        Field{"nfs_mount_options", &DeclaredTridentBackend::nfs_mount_options,
+              "spec.nfsMountOptions; null when not named"},
+        Field{"data_lif", &DeclaredTridentBackend::data_lif, "spec.dataLIF; null when not named"},
+        Field{"svm", &DeclaredTridentBackend::svm, "spec.svm; null when not named"}};
+  }
+  bool operator==(const DeclaredTridentBackend&) const = default;
+};
+
+struct Declared {
+  std::vector<DeclaredPv> pvs;
+  std::vector<DeclaredPvc> pvcs;
+  std::vector<DeclaredStorageClass> storage_classes;
+  std::vector<DeclaredTridentBackend> trident_backends;
+
+  static constexpr auto fields() {
+    return std::tuple{Field{"pvs", &Declared::pvs, "PersistentVolumes"},
+                      Field{"pvcs", &Declared::pvcs, "PersistentVolumeClaims"},
+                      Field{"storage_classes", &Declared::storage_classes, "StorageClasses"},
+                      Field{"trident_backends", &Declared::trident_backends, "TridentBackendConfigs"}};
+  }
+  bool operator==(const Declared&) const = default;
+};
+
+}  // namespace facts
