@@ -1,0 +1,83 @@
+// Conditions of rules, compiled: facts by path, operators, three-valued truth (Kleene's strong logic).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "audit/facts/reflect.h"
+
+namespace audit {
+
+class Context;
+class Pattern;
+struct Item;
+struct Scope;
+struct Reference;
+struct DerivedFact;
+
+enum class Truth : std::uint8_t { no, yes, unknown };
+inline Truth truth(bool b) { return b ? Truth::yes : Truth::no; }
+Truth negate(Truth t);
+
+// What a path leads to, for the check of operators when a rule is loaded.
+struct ValueType {
+  facts::Kind kind = facts::Kind::text;     // boolean, integer, number, text, object, list
+  facts::Kind element = facts::Kind::text;  // of a list
+  bool is_number() const { return kind == facts::Kind::integer || kind == facts::Kind::number; }
+  bool is_scalar() const { return kind != facts::Kind::object && kind != facts::Kind::list; }
+};
+
+// "client.server.rtmax_bytes" seen from one kind of item: joins first, then fields of a struct or one derived fact. A
+// path that starts with a key of the document ("kernel.release") is read from the document.
+struct FactPath {
+  std::string text;
+  std::vector<const Reference*> references;
+  std::vector<const facts::FieldInfo*> fields;
+  const DerivedFact* derived = nullptr;
+  bool from_document = false;
+  ValueType type;
+};
+
+// A fact as it was found.
+struct Reading {
+  facts::Value value;  // true for an object that is there
+  std::string path;    // in the document: "nfs.servers[1].rtmax_bytes"
+};
+
+facts::Value read_value(const Context& context, const Item& item, const FactPath& path);
+Reading read_fact(const Context& context, const Item& item, const FactPath& path);
+
+enum class Operator : std::uint8_t { eq, ne, in, not_in, lt, le, gt, ge, matches, exists, unknown, negation };
+const char* operator_word(Operator op);
+
+struct Test {
+  Operator op = Operator::eq;
+  facts::Value literal;            // also the value of { limit: name }
+  std::string limit;               // its name, for texts
+  std::shared_ptr<FactPath> fact;  // { fact: path }
+  std::shared_ptr<const Pattern> pattern;
+  std::vector<Test> negated;  // not: all of these together
+};
+
+struct Condition {
+  enum class Form : std::uint8_t { all, any, negation, fact };
+  Form form = Form::all;
+  std::vector<Condition> parts;  // all, any, negation (one part); an empty `all` holds
+  FactPath path;                 // fact: every test holds for it
+  std::vector<Test> tests;
+};
+
+// Facts whose being unknown kept a condition from being decided, as "path: why".
+using Missing = std::vector<std::string>;
+
+Truth evaluate(const Condition& condition, const Context& context, const Item& item, Missing* missing = nullptr);
+
+// "needs nfs.servers[1].rtmax_bytes: timeout after 2 s"
+std::string needs_text(const Missing& missing);
+
+// In words, for `rules explain`: "`proto` is one of tcp, tcp6".
+std::string condition_words(const Condition& condition);
+
+}  // namespace audit

@@ -1,0 +1,11 @@
+# Writes OUTPUT, a C++ file with every FILES (paths relative to SOURCE, divided by '|') as a raw string.
+string(REPLACE "|" ";" names "${FILES}")
+set(code "// Generated from rules/**/*.yaml.\n#include \"rules/embedded.h\"\n\n#include <array>\n\nnamespace rules {\n\nnamespace {\n\n")
+list(LENGTH names count)
+string(APPEND code "constexpr std::array<EmbeddedFile, ${count}> files{{\n")
+foreach(name IN LISTS names)
+  file(READ "${SOURCE}/${name}" text)
+  string(APPEND code "    {\"rules/${name}\", R\"rule_file(${text})rule_file\"},\n")
+endforeach()
+string(APPEND code "}};\n\n}  // namespace\n\nstd::span<const EmbeddedFile> embedded_rules() { return files; }\n\n}  // namespace rules\n")
+file(WRITE "${OUTPUT}" "${code}")

@@ -1,0 +1,16 @@
+// The rules as they were when the program was built. embedded.cpp is generated from rules/**/*.yaml.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace rules {
+
+struct EmbeddedFile {
+  std::string_view path;  // "rules/nfs/NFS-VERS-001.yaml"
+  std::string_view text;
+};
+
+std::span<const EmbeddedFile> embedded_rules();  // sorted by path
+
+}  // namespace rules
