@@ -11,6 +11,7 @@
 #include "audit/facts/fact.h"
 #include "audit/facts/log.h"
 #include "audit/facts/mount.h"
+#include "audit/facts/network.h"
 #include "audit/facts/nfs.h"
 #include "audit/facts/node.h"
 
@@ -25,6 +26,7 @@ struct Facts {
   std::vector<Mount> mounts;
   Nfs nfs;
   Kernel kernel;
+  Network network;
   Config config;
   Log log;
   Declared declared;
@@ -38,6 +40,7 @@ struct Facts {
         Field{"mounts", &Facts::mounts, "mounts that matter to network storage, look-alikes included"},
         Field{"nfs", &Facts::nfs, "the NFS client"},
         Field{"kernel", &Facts::kernel, "kernel and distribution"},
+        Field{"network", &Facts::network, "interfaces, paths and connections to the servers"},
         Field{"config", &Facts::config, "what was asked for, as files say it"},
         Field{"log", &Facts::log, "known messages of kernel and daemons"},
         Field{"declared", &Facts::declared, "what --declare said"},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "audit/facts/fact.h"
+#include "audit/facts/rpc.h"
 #include "audit/facts/rpcinfo.h"
 
 namespace facts {
@@ -235,6 +236,7 @@ struct NfsMount {
   Fact<bool> sessions;
   Fact<std::string> pnfs;
   Fact<std::string> impl_id;
+  Fact<std::uint64_t> read_ahead_kib;  // of its bdi
 
   Fact<KubeletVolume> kubelet;  // absent: not below the kubelet's directory
   Fact<AskedOptions> asked;     // unknown: nothing that could be read says what was asked for
@@ -300,6 +302,7 @@ struct NfsMount {
         Field{"sessions", &NfsMount::sessions, "NFSv4.1 sessions are in use"},
         Field{"pnfs", &NfsMount::pnfs, "pNFS layout driver, or 'not configured'"},
         Field{"impl_id", &NfsMount::impl_id, "server implementation as it names itself"},
+        Field{"read_ahead_kib", &NfsMount::read_ahead_kib, "read-ahead window of the super block"},
         Field{"kubelet", &NfsMount::kubelet, "pod and volume, for a mount below the kubelet's directory"},
         Field{"asked", &NfsMount::asked, "what the place that makes the mount asks for"}};
   }
@@ -378,15 +381,19 @@ struct Nfs {
   std::vector<NfsMount> mounts;
   std::vector<NfsClient> clients;
   std::vector<NfsServer> servers;
-  std::vector<RpcinfoListing> rpcinfo;     // --input rpcinfo
-  std::vector<NfsiostatReport> nfsiostat;  // --input nfsiostat
+  std::vector<RpcinfoListing> rpcinfo;         // --input rpcinfo
+  std::vector<NfsiostatReport> nfsiostat;      // --input nfsiostat
+  Fact<std::vector<RpcSwitch>> xprt_switches;  // absent: the kernel has no such directory (before 5.14)
+  ClientIdentity identity;
 
   static constexpr auto fields() {
     return std::tuple{Field{"mounts", &Nfs::mounts, "NFS mounts of the node"},
                       Field{"clients", &Nfs::clients, "sets of transports that mounts share"},
                       Field{"servers", &Nfs::servers, "servers that the node mounts from or was told to ask"},
                       Field{"rpcinfo", &Nfs::rpcinfo, "pasted rpcinfo -p listings"},
-                      Field{"nfsiostat", &Nfs::nfsiostat, "pasted nfsiostat reports"}};
+                      Field{"nfsiostat", &Nfs::nfsiostat, "pasted nfsiostat reports"},
+                      Field{"xprt_switches", &Nfs::xprt_switches, "transports as the RPC layer lists them"},
+                      Field{"identity", &Nfs::identity, "who the NFSv4 client says it is, hashed"}};
   }
   bool operator==(const Nfs&) const = default;
 };

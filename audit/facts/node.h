@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "audit/facts/fact.h"
+#include "audit/facts/system.h"
 
 namespace facts {
 
@@ -40,6 +41,7 @@ struct Node {
   Fact<bool> kubelet;                 // /var/lib/kubelet/pods exists
   Fact<bool> virt_launcher;           // a virt-launcher pod runs here
   Fact<bool> trident;                 // Trident's node plugin keeps state here
+  Daemons daemons;
 
   static constexpr auto fields() {
     return std::tuple{
@@ -53,7 +55,8 @@ struct Node {
         Field{"boottime_ns", &Node::boottime_ns, "CLOCK_BOOTTIME when the counters were read"},
         Field{"kubelet", &Node::kubelet, "a kubelet keeps its pods on this node"},
         Field{"virt_launcher", &Node::virt_launcher, "virtual machines (virt-launcher pods) run on this node"},
-        Field{"trident", &Node::trident, "NetApp Trident's node plugin keeps its state on this node"}};
+        Field{"trident", &Node::trident, "NetApp Trident's node plugin keeps its state on this node"},
+        Field{"daemons", &Node::daemons, "helpers of network storage that run"}};
   }
   bool operator==(const Node&) const = default;
 };
@@ -63,12 +66,20 @@ struct Kernel {
   Fact<std::string> distribution;          // ID= of os-release
   Fact<std::string> distribution_version;  // VERSION_ID=
   Fact<std::string> distribution_name;     // PRETTY_NAME=
+  RpcTunables rpc;
+  Fact<std::vector<KernelSetting>> settings;
+  Fact<std::vector<WaitingTask>> tasks;
+  Fact<std::uint32_t> blocked_tasks_count;  // in uninterruptible sleep wherever
 
   static constexpr auto fields() {
     return std::tuple{Field{"release", &Kernel::release, "kernel release, uname -r"},
                       Field{"distribution", &Kernel::distribution, "ID of os-release(5)"},
                       Field{"distribution_version", &Kernel::distribution_version, "VERSION_ID of os-release(5)"},
-                      Field{"distribution_name", &Kernel::distribution_name, "PRETTY_NAME of os-release(5)"}};
+                      Field{"distribution_name", &Kernel::distribution_name, "PRETTY_NAME of os-release(5)"},
+                      Field{"rpc", &Kernel::rpc, "tunables of the NFS client as numbers"},
+                      Field{"settings", &Kernel::settings, "tunables of the NFS client: live and configured"},
+                      Field{"tasks", &Kernel::tasks, "tasks in state D inside NFS, RPC or lockd"},
+                      Field{"blocked_tasks_count", &Kernel::blocked_tasks_count, "all tasks in state D, whatever for"}};
   }
   bool operator==(const Kernel&) const = default;
 };
