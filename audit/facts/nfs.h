@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "audit/facts/fact.h"
+#include "audit/facts/nfs_server.h"
 #include "audit/facts/rpc.h"
 #include "audit/facts/rpcinfo.h"
 
@@ -344,37 +345,6 @@ struct NfsClient {
         Field{"max_connect", &NfsClient::max_connect, "max_connect= that the kernel prints; null when none"}};
   }
   bool operator==(const NfsClient&) const = default;
-};
-
-struct NfsServer {
-  std::string name;  // as the first mount names it
-  Fact<std::string> addr;
-  std::uint32_t port = 2049;
-  bool mounted = false;
-  Fact<std::string> kind;  // ontap anf fsx gcnv truenas linux ganesha other
-  Fact<std::string> kind_how;
-  Fact<std::uint32_t> nfs4_minor_max;
-  Fact<std::uint64_t> rtmax_bytes;  // FSINFO (RFC 1813)
-  Fact<std::uint64_t> wtmax_bytes;
-  Fact<std::uint64_t> maxread_bytes;  // GETATTR (RFC 8881)
-  Fact<std::uint64_t> maxwrite_bytes;
-  Fact<std::uint32_t> lease_s;
-
-  static constexpr auto fields() {
-    return std::tuple{Field{"name", &NfsServer::name, "server as the first mount names it"},
-                      Field{"addr", &NfsServer::addr, "address"},
-                      Field{"port", &NfsServer::port, "port of NFS"},
-                      Field{"mounted", &NfsServer::mounted, "this node mounts from it"},
-                      Field{"kind", &NfsServer::kind, "ontap, anf, fsx, gcnv, truenas, linux, ganesha or other"},
-                      Field{"kind_how", &NfsServer::kind_how, "what told the kind"},
-                      Field{"nfs4_minor_max", &NfsServer::nfs4_minor_max, "highest NFSv4 minor version it accepts"},
-                      Field{"rtmax_bytes", &NfsServer::rtmax_bytes, "largest READ by FSINFO"},
-                      Field{"wtmax_bytes", &NfsServer::wtmax_bytes, "largest WRITE by FSINFO"},
-                      Field{"maxread_bytes", &NfsServer::maxread_bytes, "largest READ by GETATTR"},
-                      Field{"maxwrite_bytes", &NfsServer::maxwrite_bytes, "largest WRITE by GETATTR"},
-                      Field{"lease_s", &NfsServer::lease_s, "lease time"}};
-  }
-  bool operator==(const NfsServer&) const = default;
 };
 
 struct Nfs {
