@@ -30,6 +30,7 @@ struct LogMessage {
   std::string text;             // joined, scrubbed and shortened
   Fact<std::string> detail;     // what it means, in words
 
+  template <class LogMessage = facts::LogMessage>
   static constexpr auto fields() {
     return std::tuple{
         Field{"source", &LogMessage::source, "path inside the root, or the input that was given"},
@@ -70,6 +71,7 @@ struct LogServer {
   std::uint32_t first_line = 0;
   std::uint32_t last_line = 0;
 
+  template <class LogServer = facts::LogServer>
   static constexpr auto fields() {
     return std::tuple{
         Field{"name", &LogServer::name, "server as the messages name it"},
@@ -102,6 +104,7 @@ struct GracePeriod {
   std::uint32_t refused = 0;  // operations that were refused with GRACE meanwhile
   Fact<std::int64_t> clients_to_reclaim;
 
+  template <class GracePeriod = facts::GracePeriod>
   static constexpr auto fields() {
     return std::tuple{
         Field{"source", &GracePeriod::source, "log that says so"},
@@ -133,6 +136,7 @@ struct MountAttempt {
   Fact<std::string> error_kind;  // a kind of log.messages
   Fact<std::uint32_t> error_line;
 
+  template <class MountAttempt = facts::MountAttempt>
   static constexpr auto fields() {
     return std::tuple{Field{"source", &MountAttempt::source, "text that shows it"},
                       Field{"line", &MountAttempt::line, "line of the command"},
@@ -161,6 +165,7 @@ struct PastedExport {
   Fact<std::string> xprtsec;
   Fact<std::string> sec;
 
+  template <class PastedExport = facts::PastedExport>
   static constexpr auto fields() {
     return std::tuple{Field{"source", &PastedExport::source, "text that shows it"},
                       Field{"line", &PastedExport::line, "its line"},
@@ -180,6 +185,7 @@ struct Log {
   std::vector<MountAttempt> mount_attempts;
   std::vector<PastedExport> exports;
 
+  template <class Log = facts::Log>
   static constexpr auto fields() {
     return std::tuple{Field{"messages", &Log::messages, "known messages of kernel and daemons, in order"},
                       Field{"servers", &Log::servers, "servers that did not respond at times"},
