@@ -13,6 +13,7 @@ const char* status_word(ErrorKind kind) {
     case ErrorKind::timeout: return "timeout";
     case ErrorKind::refused: return "refused";
     case ErrorKind::malformed: return "malformed";
+    case ErrorKind::skipped: return "skipped";
     case ErrorKind::usage:
     case ErrorKind::io: break;
   }

@@ -16,6 +16,7 @@ enum class ErrorKind : std::uint8_t {
   refused,    // somebody answered "no"
   malformed,  // an answer or a text that does not follow its format
   io,         // any other failure of the operating system
+  skipped,    // not done, or not part of the capture: says nothing about the thing itself
 };
 
 struct Error {

@@ -19,6 +19,8 @@ struct AskedOptions {
   std::string origin;              // fstab, systemd, trident, pv, storageclass, trident-backend, nfsmount.conf, ...
   std::string path;                // file inside the root, with :line where it has lines
   std::string text;                // the option text as written
+  Fact<std::string> source;        // server:/export that it names
+  Fact<bool> same_source;          // false: another one is mounted there
   Fact<std::string> default_text;  // options that nfsmount.conf adds because the text does not name them
   Fact<std::string> vers;          // as written: 4, 4.1, 3
   Fact<std::string> vers_origin;   // where the version was named: fstab, trident, nfsmount.conf
@@ -36,7 +38,6 @@ struct AskedOptions {
   Fact<bool> nolock;
   Fact<bool> read_only;
 
-  template <class AskedOptions = facts::AskedOptions>
   static constexpr auto fields() {
     return std::tuple{
         Field{"origin", &AskedOptions::origin,
@@ -44,6 +45,8 @@ struct AskedOptions {
               "nfsmount.conf"},
         Field{"path", &AskedOptions::path, "file inside the root, with :line where it has lines"},
         Field{"text", &AskedOptions::text, "option text as written there"},
+        Field{"source", &AskedOptions::source, "server:/export that it names"},
+        Field{"same_source", &AskedOptions::same_source, "the source that it names is the one mounted there"},
         Field{"default_text", &AskedOptions::default_text, "options that nfsmount.conf adds to it; null for none"},
         Field{"vers", &AskedOptions::vers, "version asked for, as written"},
         Field{"vers_origin", &AskedOptions::vers_origin, "kind of place that named the version"},
@@ -74,7 +77,6 @@ struct KubeletVolume {
   Fact<std::string> pv;           // PersistentVolume
   Fact<std::string> vm;           // namespace/name of the VM whose virt-launcher pod this is
 
-  template <class KubeletVolume = facts::KubeletVolume>
   static constexpr auto fields() {
     return std::tuple{Field{"pod_uid", &KubeletVolume::pod_uid, "uid of the pod"},
                       Field{"pod_namespace", &KubeletVolume::pod_namespace, "namespace of the pod"},
@@ -100,7 +102,6 @@ struct NfsOp {
   std::uint64_t execute_ms = 0;
   Fact<std::uint64_t> errors;  // ninth number, from Linux 5.3 on; unknown where it is not printed
 
-  template <class NfsOp = facts::NfsOp>
   static constexpr auto fields() {
     return std::tuple{Field{"op", &NfsOp::op, "operation, as printed"},
                       Field{"ops", &NfsOp::ops, "operations"},
@@ -134,7 +135,6 @@ struct NfsTransport {
   Fact<std::uint64_t> pending_u;    // sum over sends of the pending queue
   std::vector<std::uint64_t> rdma;  // the RDMA counters behind bklog_u, in the kernel's order
 
-  template <class NfsTransport = facts::NfsTransport>
   static constexpr auto fields() {
     return std::tuple{
         Field{"proto", &NfsTransport::proto, "tcp, udp, rdma or local"},
@@ -167,7 +167,6 @@ struct NfsBytes {
   std::uint64_t read_pages = 0;
   std::uint64_t write_pages = 0;
 
-  template <class NfsBytes = facts::NfsBytes>
   static constexpr auto fields() {
     return std::tuple{Field{"normal_read", &NfsBytes::normal_read, "bytes read by read(2)"},
                       Field{"normal_write", &NfsBytes::normal_write, "bytes written by write(2)"},
@@ -247,7 +246,6 @@ struct NfsMount {
   Fact<KubeletVolume> kubelet;  // absent: not below the kubelet's directory
   Fact<AskedOptions> asked;     // unknown: nothing that could be read says what was asked for
 
-  template <class NfsMount = facts::NfsMount>
   static constexpr auto fields() {
     return std::tuple{
         Field{"target", &NfsMount::target, "mount point"},
@@ -332,7 +330,6 @@ struct NfsClient {
   Fact<std::uint32_t> nconnect;
   Fact<std::uint32_t> max_connect;
 
-  template <class NfsClient = facts::NfsClient>
   static constexpr auto fields() {
     return std::tuple{
         Field{"id", &NfsClient::id,
@@ -363,7 +360,6 @@ struct Nfs {
   Fact<std::vector<RpcSwitch>> xprt_switches;  // absent: the kernel has no such directory (before 5.14)
   ClientIdentity identity;
 
-  template <class Nfs = facts::Nfs>
   static constexpr auto fields() {
     return std::tuple{Field{"mounts", &Nfs::mounts, "NFS mounts of the node"},
                       Field{"clients", &Nfs::clients, "sets of transports that mounts share"},
