@@ -1,0 +1,75 @@
+// What a passive probe works with. A probe reads through Reading, which leaves a source row for everything it asked,
+// and writes into the facts.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audit/base/result.h"
+#include "audit/facts/facts.h"
+#include "probes/io/host.h"
+#include "probes/parsed.h"
+
+namespace probes {
+
+class Reading {
+ public:
+  Reading(const Host& host, facts::Facts& facts) : host_(host), facts_(facts) {}
+
+  const Host& host() const { return host_; }
+  facts::Facts& facts() { return facts_; }
+  void set_probe(const char* id) { probe_ = id; }
+
+  // Each leaves its row: ok, or what went wrong.
+  base::Result<std::string> file(std::string_view path);
+  base::Result<std::vector<std::string>> list(std::string_view path);
+  base::Result<std::string> command(std::string_view name);
+
+  // The first of several places that can be had ("/proc/1/mountinfo", "/proc/self/mountinfo"; "!mount-l" is a command).
+  // Its row says what it stands in for.
+  struct Found {
+    std::string place;
+    std::string text;
+  };
+  base::Result<Found> first_of(std::initializer_list<std::string_view> places);
+
+  // What the parser had to say about the text read last, into its row: malformed when an entry was lost.
+  void note(const std::vector<Note>& notes);
+  void malformed(const std::string& reason);
+  // Makes the row of the text read last say how it went until now, its parsing included.
+  facts::Source& last_row() { return facts_.sources.back(); }
+
+ private:
+  template <class T, class Get>
+  base::Result<T> leave_row(std::string name, Get get);
+
+  const Host& host_;
+  facts::Facts& facts_;
+  const char* probe_ = "";
+};
+
+enum class ProbeClass : unsigned char { passive, wire, load };
+
+struct Probe {
+  const char* id;  // of its rows in `sources`
+  ProbeClass kind;
+  const char* sentence;
+  void (*run)(Reading& reading);  // passive ones; the others are asked by their own subcommands
+};
+
+std::span<const Probe> passive_probes();  // in the order in which they run
+
+// The probes, each beside the parser it feeds.
+void read_kernel(Reading& reading);   // node and kernel: probes/host/kernel.cpp
+void read_mounts(Reading& reading);   // mounts and nfs: probes/host/nfs_read.cpp
+void read_fstab(Reading& reading);    // config.fstab: probes/host/fstab.cpp
+void read_trident(Reading& reading);  // config.trident: probes/host/trident.cpp
+void read_kubelet(Reading& reading);  // nfs.mounts[].kubelet: probes/host/kubelet.cpp
+void join_asked(Reading& reading);    // nfs.mounts[].asked: probes/host/asked.cpp
+
+}  // namespace probes
