@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# no_packets.sh MOUNTAUDIT SAMPLES: an audit of a tree, a facts document or a pasted text sends no packet and looks up
+# no name. It runs in a network namespace of its own, with an address, a default route and a name server that are
+# there to be tried; every counter of packets must stand still.
+set -u
+tool=$1 samples=$2
+
+skip() {
+  echo "SKIPPED: $*"
+  exit 77
+}
+fail() {
+  echo "FAILED: $*"
+  exit 1
+}
+
+if [ -z "${IN_NAMESPACE:-}" ]; then
+  [ "$(id -u)" = 0 ] || skip "a network namespace needs root"
+  command -v ip >/dev/null || skip "ip (iproute2) is not installed"
+  unshare -n -m true 2>/dev/null || skip "this container may not make a network namespace"
+  IN_NAMESPACE=1 exec unshare -n -m --propagation private "$0" "$@"
+fi
+
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+ip link add out type veth peer name far || fail "no veth pair"
+# Without it the kernel itself sends IPv6 autoconfiguration; an attempt over IPv6 shows as "no route" instead.
+echo 1 >/proc/sys/net/ipv6/conf/out/disable_ipv6 2>/dev/null
+echo 1 >/proc/sys/net/ipv6/conf/far/disable_ipv6 2>/dev/null
+ip addr add 192.0.2.22/24 dev out
+for link in lo out far; do ip link set "$link" up || fail "$link does not come up"; done
+ip route add default via 192.0.2.1 || fail "no default route"
+printf 'nameserver 192.0.2.53\noptions timeout:1 attempts:1\n' >"$scratch/resolv.conf"
+mount --bind "$scratch/resolv.conf" /etc/resolv.conf || fail "resolv.conf cannot be covered"
+
+# Packets per link, and what the protocols tried to send.
+counters() {
+  awk 'NR > 2 { print $1, $2, $3, $10, $11 }' /proc/net/dev
+  grep -E '^(Ip|Icmp|Tcp|Udp|UdpLite):' /proc/net/snmp
+  grep -E '^(Ip6OutRequests|Ip6OutNoRoutes|Udp6OutDatagrams|Icmp6OutMsgs) ' /proc/net/snmp6 2>/dev/null
+}
+
+# The counters must see what they are there for.
+control() { # what, command...
+  local what=$1 before
+  shift
+  before=$(counters)
+  timeout 5 "$@" >/dev/null 2>&1
+  [ "$(counters)" != "$before" ] || fail "the counters do not see $what"
+}
+control "a datagram" bash -c 'echo x >/dev/udp/192.0.2.110/2049'
+control "a connection attempt" timeout 1 bash -c 'echo x >/dev/tcp/192.0.2.110/2049'
+control "a name look-up" getent ahosts nas-1.example.net
+
+silent() { # name, arguments...
+  local name=$1 before status
+  shift
+  before=$(counters)
+  timeout 60 "$tool" "$@" >"$scratch/out" 2>"$scratch/err"
+  status=$?
+  [ "$status" -le 1 ] || fail "$name: exit status $status: $(cat "$scratch/err")"
+  [ -s "$scratch/out" ] || fail "$name: printed nothing"
+  sleep 0.1
+  [ "$(counters)" = "$before" ] || fail "$name: sent packets: $(diff <(echo "$before") <(counters))"
+  echo "ok: $name"
+}
+
+for tree in "$samples"/trees/*/; do
+  tree=${tree%/}
+  name=$(basename "$tree")
+  silent "$name by --root" audit --root "$tree"
+  silent "$name by collect --root" collect --root "$tree"
+  cp "$scratch/out" "$scratch/facts.json"
+  silent "$name by --from" audit --from "$scratch/facts.json"
+  silent "$name by --input mountinfo and mountstats" audit --input mountinfo="$tree/proc/1/mountinfo" \
+    --input mountstats="$tree/proc/1/mountstats"
+  # /proc/mounts of the same node, as it would be pasted.
+  awk '{ for (i = 7; $i != "-"; i++); print $(i + 2), $5, $(i + 1), $6 "," $(i + 3), 0, 0 }' \
+    "$tree/proc/1/mountinfo" >"$scratch/mounts"
+  silent "$name by --input mounts" audit --input mounts="$scratch/mounts"
+done
