@@ -11,7 +11,7 @@
 
 #include "audit/base/json.h"
 #include "audit/base/text.h"
-#include "probes/host/scrub.h"
+#include "probes/host/scrub_file.h"
 #include "probes/io/root_dir.h"
 
 namespace probes {
@@ -44,7 +44,7 @@ RecordingHost::~RecordingHost() = default;
 Result<std::string> RecordingHost::read(std::string_view path) const {
   auto text = host_.read(path);
   if (text)
-    record_->now.files.insert_or_assign(std::string(path), scrub(path, *text));
+    record_->now.files.insert_or_assign(std::string(path), scrub_file(path, *text));
   else
     record_->now.files.insert_or_assign(std::string(path), text);
   return text;

@@ -1,6 +1,6 @@
 // `collect --raw DIR`: the texts that the facts were made from, under their paths, for `--root DIR`.
 //
-//   DIR/proc/1/mountinfo ...            files as read (scrubbed: probes/host/scrub.h)
+//   DIR/proc/1/mountinfo ...            files as read (scrubbed: probes/host/scrub_file.h)
 //   DIR/mountaudit/cmd/NAME.txt         output of commands
 //   DIR/mountaudit/manifest.json        mountaudit.manifest/1: time, node, status of what could not be read, listings
 //   DIR/mountaudit/earlier/             the first of two samples, in the same form

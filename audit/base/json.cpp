@@ -107,8 +107,15 @@ std::string json_quote(std::string_view text) {
       out += static_cast<char>(c);
     } else {
       const std::size_t length = utf8_length(text.substr(i));
+      const auto character = text.substr(i, length);
       if (length == 0) {
         out += "\xef\xbf\xbd";
+      } else if (length <= 3 && escape_control(character) != character) {  // C1, bidi overrides: below U+10000, \uXXXX
+        unsigned code = length == 2 ? c & 0x1fU : c & 0x0fU;
+        for (const char next : character.substr(1)) code = code << 6U | (static_cast<unsigned char>(next) & 0x3fU);
+        out += fmt::format("\\u{:04x}", code);
+        i += length;
+        continue;
       } else {
         out.append(text.substr(i, length));
         i += length;

@@ -21,6 +21,7 @@ struct FstabEntry {
   Fact<std::int64_t> dump;
   Fact<std::int64_t> pass;
 
+  template <class FstabEntry = facts::FstabEntry>
   static constexpr auto fields() {
     return std::tuple{
         Field{"line", &FstabEntry::line, "line of /etc/fstab"},
@@ -47,6 +48,7 @@ struct TridentVolume {
   Fact<std::string> iscsi_lun_serial;
   Fact<std::vector<std::string>> published_paths;
 
+  template <class TridentVolume = facts::TridentVolume>
   static constexpr auto fields() {
     return std::tuple{
         Field{"path", &TridentVolume::path, "tracking file inside the root"},
@@ -71,6 +73,7 @@ struct Config {
   Fact<std::vector<SystemdMount>> systemd_mounts;
   Fact<NfsRoot> nfsroot;  // absent: the command line names none
 
+  template <class Config = facts::Config>
   static constexpr auto fields() {
     return std::tuple{Field{"fstab", &Config::fstab, "entries of /etc/fstab"},
                       Field{"trident", &Config::trident, "volumes that Trident's node plugin tracks"},

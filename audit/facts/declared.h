@@ -25,6 +25,7 @@ struct DeclaredPv {
   Fact<std::string> nfs_path;
   Fact<std::string> reclaim_policy;
 
+  template <class DeclaredPv = facts::DeclaredPv>
   static constexpr auto fields() {
     return std::tuple{
         Field{"source", &DeclaredPv::source, "file that declares it, with the line"},
@@ -52,6 +53,7 @@ struct DeclaredPvc {
   Fact<std::string> storage_class;
   Fact<std::string> volume;
 
+  template <class DeclaredPvc = facts::DeclaredPvc>
   static constexpr auto fields() {
     return std::tuple{Field{"source", &DeclaredPvc::source, "file that declares it, with the line"},
                       Field{"namespace", &DeclaredPvc::namespace_name, "namespace, default when not named"},
@@ -72,6 +74,7 @@ struct DeclaredStorageClass {
   Fact<std::string> backend_type;  // parameters.backendType (Trident)
   Fact<std::string> reclaim_policy;
 
+  template <class DeclaredStorageClass = facts::DeclaredStorageClass>
   static constexpr auto fields() {
     return std::tuple{
         Field{"source", &DeclaredStorageClass::source, "file that declares it, with the line"},
@@ -93,6 +96,7 @@ struct DeclaredTridentBackend {
   Fact<std::string> data_lif;
   Fact<std::string> svm;
 
+  template <class DeclaredTridentBackend = facts::DeclaredTridentBackend>
   static constexpr auto fields() {
     return std::tuple{
         Field{"source", &DeclaredTridentBackend::source, "file that declares it, with the line"},
@@ -113,6 +117,7 @@ struct Declared {
   std::vector<DeclaredStorageClass> storage_classes;
   std::vector<DeclaredTridentBackend> trident_backends;
 
+  template <class Declared = facts::Declared>
   static constexpr auto fields() {
     return std::tuple{Field{"pvs", &Declared::pvs, "PersistentVolumes"},
                       Field{"pvcs", &Declared::pvcs, "PersistentVolumeClaims"},

@@ -81,6 +81,8 @@ class Box {
 };
 
 // One entry of a struct's field list: the key in the document, the member, one sentence for `facts list`.
+// A struct writes `template <class S = facts::S> static constexpr auto fields()`: a template costs the compiler nothing
+// where nobody calls it, and these headers stand in every translation unit (7.2 s against 0.85 s of CPU).
 template <class S, class M>
 struct Field {
   const char* name;

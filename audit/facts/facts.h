@@ -32,6 +32,7 @@ struct Facts {
   Declared declared;
   Box<Facts> earlier;
 
+  template <class Facts = facts::Facts>
   static constexpr auto fields() {
     return std::tuple{
         Field{"schema", &Facts::schema, "name and version of this document: mountaudit.facts/1"},

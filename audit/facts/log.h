@@ -15,36 +15,41 @@ namespace facts {
 struct LogMessage {
   std::string source;           // path inside the root, or the input that was given
   std::uint32_t line = 0;       // first line of the message
-  Fact<std::string> at;         // as RFC 3339 reads where the stamp has a date (no offset when it names none)
+  Fact<std::string> at;         // as RFC 3339, without an offset when none is named; as written when it names no year
   Fact<double> boot_s;          // [secs] of the kernel log
   Fact<std::string> host;       // host that the line names
   Fact<std::string> program;    // kernel, tlshd, ganesha.nfsd-1 ...
   std::string kind;             // probes/host/known_messages.h lists them
+  Fact<std::string> service;    // nfs, lockd, statd, rpcbind: who did not respond, or is meant
   Fact<std::string> server;     // the other side: name or address, without brackets and without ::ffff:
   Fact<std::uint32_t> port;     // where the message names one
   Fact<std::string> device;     // major:minor, block device, volume or lock host that is meant
   Fact<std::string> path;       // mount point, export or file that is meant
   Fact<std::int64_t> code;      // errno, NLM status or RPC status as printed
   Fact<std::string> code_text;  // the same in words
+  Fact<std::uint64_t> count;    // locks lost, ports tried, seconds announced: what the message counts
   Fact<double> took_s;          // from the start of what ended here
   std::string text;             // joined, scrubbed and shortened
   Fact<std::string> detail;     // what it means, in words
 
+  template <class LogMessage = facts::LogMessage>
   static constexpr auto fields() {
     return std::tuple{
         Field{"source", &LogMessage::source, "path inside the root, or the input that was given"},
         Field{"line", &LogMessage::line, "line where the message begins"},
-        Field{"at", &LogMessage::at, "date and time of the stamp; without an offset when the stamp names none"},
+        Field{"at", &LogMessage::at, "date and time of the stamp; as written when it names no year"},
         Field{"boot_s", &LogMessage::boot_s, "stamp of the kernel log, time since boot"},
         Field{"host", &LogMessage::host, "host that the line names"},
         Field{"program", &LogMessage::program, "program that wrote it"},
         Field{"kind", &LogMessage::kind, "what it says, one word of the table of known messages"},
+        Field{"service", &LogMessage::service, "nfs, lockd, statd or rpcbind: the service that is meant"},
         Field{"server", &LogMessage::server, "server or client on the other side, as named"},
         Field{"port", &LogMessage::port, "port that the message names"},
         Field{"device", &LogMessage::device, "device or volume that the message names"},
         Field{"path", &LogMessage::path, "mount point, export or file that the message names"},
         Field{"code", &LogMessage::code, "error or status number as printed"},
         Field{"code_text", &LogMessage::code_text, "the number in words"},
+        Field{"count", &LogMessage::count, "what the message counts (locks, ports, connections, seconds)"},
         Field{"took_s", &LogMessage::took_s, "time from the beginning of what ended here"},
         Field{"text", &LogMessage::text, "the message, scrubbed and shortened"},
         Field{"detail", &LogMessage::detail, "what it means"}};
@@ -55,7 +60,8 @@ struct LogMessage {
 // The "not responding" and "OK" messages of one server in one log. Kernel: net/sunrpc/clnt.c; only a task that said
 // "still trying" says "OK" when the reply comes, so "timed out" alone does not tell how it went on.
 struct LogServer {
-  std::string name;  // as named in the messages
+  std::string name;     // as named in the messages
+  std::string service;  // nfs, lockd, statd, rpcbind
   std::string source;
   std::uint32_t count = 0;         // "not responding" messages
   std::uint32_t still_trying = 0;  // of these, by requests that wait for ever (hard)
@@ -70,9 +76,11 @@ struct LogServer {
   std::uint32_t first_line = 0;
   std::uint32_t last_line = 0;
 
+  template <class LogServer = facts::LogServer>
   static constexpr auto fields() {
     return std::tuple{
         Field{"name", &LogServer::name, "server as the messages name it"},
+        Field{"service", &LogServer::service, "nfs, lockd, statd or rpcbind: the service that is meant"},
         Field{"source", &LogServer::source, "log that says so"},
         Field{"count", &LogServer::count, "\"not responding\" messages"},
         Field{"still_trying", &LogServer::still_trying, "of these, by requests that wait for ever"},
@@ -102,6 +110,7 @@ struct GracePeriod {
   std::uint32_t refused = 0;  // operations that were refused with GRACE meanwhile
   Fact<std::int64_t> clients_to_reclaim;
 
+  template <class GracePeriod = facts::GracePeriod>
   static constexpr auto fields() {
     return std::tuple{
         Field{"source", &GracePeriod::source, "log that says so"},
@@ -133,6 +142,7 @@ struct MountAttempt {
   Fact<std::string> error_kind;  // a kind of log.messages
   Fact<std::uint32_t> error_line;
 
+  template <class MountAttempt = facts::MountAttempt>
   static constexpr auto fields() {
     return std::tuple{Field{"source", &MountAttempt::source, "text that shows it"},
                       Field{"line", &MountAttempt::line, "line of the command"},
@@ -161,6 +171,7 @@ struct PastedExport {
   Fact<std::string> xprtsec;
   Fact<std::string> sec;
 
+  template <class PastedExport = facts::PastedExport>
   static constexpr auto fields() {
     return std::tuple{Field{"source", &PastedExport::source, "text that shows it"},
                       Field{"line", &PastedExport::line, "its line"},
@@ -180,6 +191,7 @@ struct Log {
   std::vector<MountAttempt> mount_attempts;
   std::vector<PastedExport> exports;
 
+  template <class Log = facts::Log>
   static constexpr auto fields() {
     return std::tuple{Field{"messages", &Log::messages, "known messages of kernel and daemons, in order"},
                       Field{"servers", &Log::servers, "servers that did not respond at times"},

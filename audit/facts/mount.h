@@ -25,6 +25,7 @@ struct Mount {
   bool target_deleted = false;           // the directory was removed under the mount
   Fact<std::string> hidden_by;           // mount point of a later mount on the same or a higher directory
 
+  template <class Mount = facts::Mount>
   static constexpr auto fields() {
     return std::tuple{Field{"mount_id", &Mount::mount_id, "mount id of mountinfo; not unique across pasted files"},
                       Field{"parent_id", &Mount::parent_id, "mount id of the parent"},

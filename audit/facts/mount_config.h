@@ -22,6 +22,7 @@ struct NfsmountConfEntry {
   std::string value;         // as written
   Fact<std::string> option;  // the mount option it becomes; absent: it becomes none
 
+  template <class NfsmountConfEntry = facts::NfsmountConfEntry>
   static constexpr auto fields() {
     return std::tuple{
         Field{"path", &NfsmountConfEntry::path, "file inside the root"},
@@ -46,6 +47,7 @@ struct SystemdMount {
   Fact<std::string> options_text;
   Fact<std::string> source_path;  // SourcePath=: /etc/fstab when a generator wrote it
 
+  template <class SystemdMount = facts::SystemdMount>
   static constexpr auto fields() {
     return std::tuple{
         Field{"unit", &SystemdMount::unit, "unit name"},
@@ -67,6 +69,7 @@ struct NfsRoot {
   Fact<std::string> export_path;
   Fact<std::string> options_text;
 
+  template <class NfsRoot = facts::NfsRoot>
   static constexpr auto fields() {
     return std::tuple{Field{"path", &NfsRoot::path, "where the command line was read"},
                       Field{"server", &NfsRoot::server, "server of nfsroot=; null when DHCP names it"},

@@ -21,6 +21,7 @@ struct BondSlave {
   Fact<std::uint64_t> link_failure_count;
   Fact<std::uint32_t> aggregator_id;  // 802.3ad only
 
+  template <class BondSlave = facts::BondSlave>
   static constexpr auto fields() {
     return std::tuple{Field{"name", &BondSlave::name, "interface name"},
                       Field{"mii_status", &BondSlave::mii_status, "link as the bond sees it: up, down, ..."},
@@ -41,6 +42,7 @@ struct Bond {
   Fact<std::uint32_t> active_aggregator_id;
   std::vector<BondSlave> slaves;
 
+  template <class Bond = facts::Bond>
   static constexpr auto fields() {
     return std::tuple{Field{"mode", &Bond::mode, "bonding mode by its option name, such as 802.3ad or active-backup"},
                       Field{"xmit_hash_policy", &Bond::xmit_hash_policy, "how flows are spread over the members"},
@@ -76,6 +78,7 @@ struct NetInterface {
   Fact<std::uint64_t> rx_crc_errors;
   Fact<std::uint64_t> carrier_changes;
 
+  template <class NetInterface = facts::NetInterface>
   static constexpr auto fields() {
     return std::tuple{
         Field{"name", &NetInterface::name, "interface name"},
@@ -116,6 +119,7 @@ struct NetPath {
   std::vector<std::string> interfaces;  // the interface, then what is below it
   Fact<std::string> how;                // rtnetlink, route tables
 
+  template <class NetPath = facts::NetPath>
   static constexpr auto fields() {
     return std::tuple{
         Field{"addr", &NetPath::addr, "address of the server"},
@@ -164,6 +168,7 @@ struct NetSocket {
   Fact<std::uint64_t> last_send_ms;  // ago
   Fact<std::uint64_t> last_recv_ms;  // ago
 
+  template <class NetSocket = facts::NetSocket>
   static constexpr auto fields() {
     return std::tuple{
         Field{"local_addr", &NetSocket::local_addr, "local address"},
@@ -209,6 +214,7 @@ struct Network {
   Fact<std::uint32_t> reserved_ports_used_count;  // local TCP ports within min_resvport..max_resvport
   Fact<std::uint32_t> reserved_ports_total_count;
 
+  template <class Network = facts::Network>
   static constexpr auto fields() {
     return std::tuple{
         Field{"same_namespace", &Network::same_namespace, "this program ran in pid 1's network namespace"},

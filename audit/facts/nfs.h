@@ -38,6 +38,7 @@ struct AskedOptions {
   Fact<bool> nolock;
   Fact<bool> read_only;
 
+  template <class AskedOptions = facts::AskedOptions>
   static constexpr auto fields() {
     return std::tuple{
         Field{"origin", &AskedOptions::origin,
@@ -77,6 +78,7 @@ struct KubeletVolume {
   Fact<std::string> pv;           // PersistentVolume
   Fact<std::string> vm;           // namespace/name of the VM whose virt-launcher pod this is
 
+  template <class KubeletVolume = facts::KubeletVolume>
   static constexpr auto fields() {
     return std::tuple{Field{"pod_uid", &KubeletVolume::pod_uid, "uid of the pod"},
                       Field{"pod_namespace", &KubeletVolume::pod_namespace, "namespace of the pod"},
@@ -102,6 +104,7 @@ struct NfsOp {
   std::uint64_t execute_ms = 0;
   Fact<std::uint64_t> errors;  // ninth number, from Linux 5.3 on; unknown where it is not printed
 
+  template <class NfsOp = facts::NfsOp>
   static constexpr auto fields() {
     return std::tuple{Field{"op", &NfsOp::op, "operation, as printed"},
                       Field{"ops", &NfsOp::ops, "operations"},
@@ -135,6 +138,7 @@ struct NfsTransport {
   Fact<std::uint64_t> pending_u;    // sum over sends of the pending queue
   std::vector<std::uint64_t> rdma;  // the RDMA counters behind bklog_u, in the kernel's order
 
+  template <class NfsTransport = facts::NfsTransport>
   static constexpr auto fields() {
     return std::tuple{
         Field{"proto", &NfsTransport::proto, "tcp, udp, rdma or local"},
@@ -167,6 +171,7 @@ struct NfsBytes {
   std::uint64_t read_pages = 0;
   std::uint64_t write_pages = 0;
 
+  template <class NfsBytes = facts::NfsBytes>
   static constexpr auto fields() {
     return std::tuple{Field{"normal_read", &NfsBytes::normal_read, "bytes read by read(2)"},
                       Field{"normal_write", &NfsBytes::normal_write, "bytes written by write(2)"},
@@ -246,6 +251,7 @@ struct NfsMount {
   Fact<KubeletVolume> kubelet;  // absent: not below the kubelet's directory
   Fact<AskedOptions> asked;     // unknown: nothing that could be read says what was asked for
 
+  template <class NfsMount = facts::NfsMount>
   static constexpr auto fields() {
     return std::tuple{
         Field{"target", &NfsMount::target, "mount point"},
@@ -330,6 +336,7 @@ struct NfsClient {
   Fact<std::uint32_t> nconnect;
   Fact<std::uint32_t> max_connect;
 
+  template <class NfsClient = facts::NfsClient>
   static constexpr auto fields() {
     return std::tuple{
         Field{"id", &NfsClient::id,
@@ -360,6 +367,7 @@ struct Nfs {
   Fact<std::vector<RpcSwitch>> xprt_switches;  // absent: the kernel has no such directory (before 5.14)
   ClientIdentity identity;
 
+  template <class Nfs = facts::Nfs>
   static constexpr auto fields() {
     return std::tuple{Field{"mounts", &Nfs::mounts, "NFS mounts of the node"},
                       Field{"clients", &Nfs::clients, "sets of transports that mounts share"},

@@ -28,6 +28,7 @@ struct NfsService {
   Fact<double> null_ms;
   Fact<std::vector<std::string>> needed_by_versions;
 
+  template <class NfsService = facts::NfsService>
   static constexpr auto fields() {
     return std::tuple{
         Field{"program", &NfsService::program, "rpcbind, nfs, mountd, nlm or nsm"},
@@ -75,6 +76,7 @@ struct NfsExport {
   Fact<std::string> fsid;
   Fact<bool> regular_file;  // one was found: the lock test needs it
 
+  template <class NfsExport = facts::NfsExport>
   static constexpr auto fields() {
     return std::tuple{
         Field{"path", &NfsExport::path, "path as asked for"},
@@ -107,6 +109,7 @@ struct NfsExportEntry {
   std::string path;
   std::vector<std::string> groups;  // hosts and netgroups; none: everyone
 
+  template <class NfsExportEntry = facts::NfsExportEntry>
   static constexpr auto fields() {
     return std::tuple{
         Field{"path", &NfsExportEntry::path, "exported path"},
@@ -125,6 +128,7 @@ struct NfsSession {
   std::uint32_t slots_asked = 0;
   std::string minor;  // 4.1 or 4.2
 
+  template <class NfsSession = facts::NfsSession>
   static constexpr auto fields() {
     return std::tuple{Field{"slots", &NfsSession::slots, "slots granted: requests in flight of one client"},
                       Field{"max_request_bytes", &NfsSession::max_request_bytes, "largest request granted"},
@@ -187,6 +191,7 @@ struct NfsServer {
   Fact<std::uint32_t> calls;
   Fact<bool> cleaned_up;  // what was made on the server is gone again
 
+  template <class NfsServer = facts::NfsServer>
   static constexpr auto fields() {
     return std::tuple{
         Field{"name", &NfsServer::name, "server as the first mount names it"},

@@ -19,6 +19,7 @@ struct Source {
   std::string detail;  // why, in words; for a malformed one the line
   Fact<std::uint64_t> duration_us;
 
+  template <class Source = facts::Source>
   static constexpr auto fields() {
     return std::tuple{Field{"id", &Source::id, "the probe that asked, as listed in the registry"},
                       Field{"name", &Source::name, "path inside the root, command, or host:port"},
@@ -43,6 +44,7 @@ struct Node {
   Fact<bool> trident;                 // Trident's node plugin keeps state here
   Daemons daemons;
 
+  template <class Node = facts::Node>
   static constexpr auto fields() {
     return std::tuple{
         Field{"name", &Node::name, "host name"},
@@ -71,6 +73,7 @@ struct Kernel {
   Fact<std::vector<WaitingTask>> tasks;
   Fact<std::uint32_t> blocked_tasks_count;  // in uninterruptible sleep wherever
 
+  template <class Kernel = facts::Kernel>
   static constexpr auto fields() {
     return std::tuple{Field{"release", &Kernel::release, "kernel release, uname -r"},
                       Field{"distribution", &Kernel::distribution, "ID of os-release(5)"},

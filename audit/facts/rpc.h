@@ -32,6 +32,7 @@ struct RpcTransport {
   Fact<std::uint64_t> binding_queue_count;
   Fact<std::uint64_t> tasks_count;
 
+  template <class RpcTransport = facts::RpcTransport>
   static constexpr auto fields() {
     return std::tuple{
         Field{"name", &RpcTransport::name, "name in sysfs, such as xprt-2-tcp"},
@@ -64,6 +65,7 @@ struct RpcSwitch {
   Fact<std::int64_t> queue_len;
   std::vector<RpcTransport> transports;
 
+  template <class RpcSwitch = facts::RpcSwitch>
   static constexpr auto fields() {
     return std::tuple{Field{"name", &RpcSwitch::name, "name in sysfs, such as switch-1"},
                       Field{"transports_count", &RpcSwitch::transports_count, "transports"},
@@ -85,6 +87,7 @@ struct ClientIdentity {
   Fact<std::string> nodename_class;  // localhost, template, unqualified, qualified
   Fact<std::string> effective_hash;  // of uniquifier and nodename together: equal on two nodes means one identity
 
+  template <class ClientIdentity = facts::ClientIdentity>
   static constexpr auto fields() {
     return std::tuple{
         Field{"identifier_hash", &ClientIdentity::identifier_hash,

@@ -17,6 +17,7 @@ struct RpcRegistration {
   std::uint32_t port = 0;
   Fact<std::string> service;
 
+  template <class RpcRegistration = facts::RpcRegistration>
   static constexpr auto fields() {
     return std::tuple{Field{"program", &RpcRegistration::program, "RPC program number"},
                       Field{"vers", &RpcRegistration::vers, "version of the program"},
@@ -36,6 +37,7 @@ struct RpcinfoListing {
   bool nlm = false;     // 100021 version 4 with a port
   bool statd = false;   // 100024 with a port
 
+  template <class RpcinfoListing = facts::RpcinfoListing>
   static constexpr auto fields() {
     return std::tuple{Field{"source", &RpcinfoListing::source, "text that shows it"},
                       Field{"registrations", &RpcinfoListing::registrations, "programs, as printed"},
@@ -59,6 +61,7 @@ struct NfsiostatOps {
   Fact<double> queue_ms;  // nfs-utils 1.3.3 and later
   Fact<std::uint64_t> errors;
 
+  template <class NfsiostatOps = facts::NfsiostatOps>
   static constexpr auto fields() {
     return std::tuple{Field{"ops_per_s", &NfsiostatOps::ops_per_s, "operations a second"},
                       Field{"kb_per_s", &NfsiostatOps::kb_per_s, "KiB a second"},
@@ -83,6 +86,7 @@ struct NfsiostatReport {
   Fact<NfsiostatOps> read;
   Fact<NfsiostatOps> write;
 
+  template <class NfsiostatReport = facts::NfsiostatReport>
   static constexpr auto fields() {
     return std::tuple{Field{"source", &NfsiostatReport::source, "text that shows it"},
                       Field{"line", &NfsiostatReport::line, "line where the report begins"},

@@ -22,6 +22,7 @@ struct KernelSetting {
   Fact<bool> unknown_key;               // a file sets it and no kernel knows it; unknown: cannot tell
   Fact<std::string> meant;              // the name that was probably meant; absent: none
 
+  template <class KernelSetting = facts::KernelSetting>
   static constexpr auto fields() {
     return std::tuple{
         Field{"name", &KernelSetting::name, "name, such as sunrpc.tcp_max_slot_table_entries or nfs.max_session_slots"},
@@ -47,6 +48,7 @@ struct RpcTunables {
   Fact<std::uint64_t> nlm_grace_period_s;
   Fact<bool> recover_lost_locks;
 
+  template <class RpcTunables = facts::RpcTunables>
   static constexpr auto fields() {
     return std::tuple{
         Field{"tcp_slot_table_entries", &RpcTunables::tcp_slot_table_entries, "slots a TCP transport starts with"},
@@ -74,6 +76,7 @@ struct WaitingTask {
   Fact<std::string> pod_name;
   Fact<std::string> vm;  // namespace/name of the VM that the pod runs
 
+  template <class WaitingTask = facts::WaitingTask>
   static constexpr auto fields() {
     return std::tuple{
         Field{"pid", &WaitingTask::pid, "process id in the node's pid namespace"},
@@ -106,6 +109,7 @@ struct Daemons {
   Fact<bool> multipathd;
   Fact<std::uint32_t> nfsd_threads_count;  // kernel threads of an NFS server on this node
 
+  template <class Daemons = facts::Daemons>
   static constexpr auto fields() {
     return std::tuple{
         Field{"rpc_statd", &Daemons::rpc_statd, "rpc.statd runs (NFSv2/v3 lock recovery)"},

@@ -5,7 +5,7 @@
 
 #include "audit/base/text.h"
 #include "probes/host/lines.h"
-#include "probes/host/scrub.h"
+#include "probes/host/scrub_file.h"
 #include "probes/probe.h"
 
 namespace probes {

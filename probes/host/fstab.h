@@ -10,7 +10,7 @@
 namespace probes {
 
 // Lines with at least source, mount point and type. Octal escapes are decoded in the first two; passwords in options
-// are masked (probes/host/scrub.h). A malformed line costs its entry and leaves a note.
+// are masked (probes/host/scrub_file.h). A malformed line costs its entry and leaves a note.
 Parsed<std::vector<facts::FstabEntry>> parse_fstab(std::string_view text);
 
 }  // namespace probes

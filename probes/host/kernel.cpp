@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "audit/base/text.h"
-#include "probes/host/scrub.h"
+#include "probes/host/scrub_file.h"
 #include "probes/probe.h"
 
 namespace probes {

@@ -1,107 +1,84 @@
 #include "probes/host/scrub.h"
 
-#include <algorithm>
-#include <array>
 #include <cctype>
 
 #include "audit/base/text.h"
-#include "probes/host/kernel.h"
-#include "probes/host/trident.h"
 
 namespace probes {
 
 namespace {
 
-bool holds_secret(std::string_view option_name) {
-  static constexpr std::array names{"password", "password2", "passwd",      "pass",   "credentials",
-                                    "cred",     "username",  "user",        "secret", "secretfile",
-                                    "key",      "keyfile",   "passwd_file", "token",  "sas_token"};
-  std::string name(option_name);
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return std::find(names.begin(), names.end(), name) != names.end() || name.find("secret") != std::string::npos ||
-         name.find("passw") != std::string::npos || name.find("username") != std::string::npos;
+bool is_key_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
 }
 
 }  // namespace
 
-std::string mask_options(std::string_view options) {
+bool is_secret_key(std::string_view key) {
+  std::string low;
+  for (const char c : key)
+    if (c != '_' && c != '-' && c != '.') low += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const char* word :
+       {"password", "passwd", "secret", "token", "credential", "uniqueid", "privatekey", "authorization"})
+    if (low.find(word) != std::string::npos) return true;
+  return low == "pass" || low == "pw";
+}
+
+std::string scrub(std::string_view text) {
   std::string out;
-  bool first = true;
-  bool masking = false;  // a password may hold a comma in quotes
-  for (const std::string_view option : base::split(options, ',')) {
-    if (masking) {
-      masking = option.find('"') == std::string_view::npos;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const char c = text[i];
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+      if (!out.empty() && out.back() != ' ') out += ' ';
+      ++i;
       continue;
     }
-    if (!first) out += ',';
-    first = false;
-    const std::size_t equals = option.find('=');
-    if (equals == std::string_view::npos || !holds_secret(option.substr(0, equals))) {
-      out += option;
+    if (!is_key_char(c)) {
+      out += c;
+      ++i;
       continue;
     }
-    out.append(option.substr(0, equals)).append("=***");
-    const std::string_view value = option.substr(equals + 1);
-    masking = value.starts_with('"') && (value.size() == 1 || !value.ends_with('"'));
+    std::size_t end = i;
+    while (end < text.size() && is_key_char(text[end])) ++end;
+    const std::string_view word = text.substr(i, end - i);
+    out += word;
+    i = end;
+    if (!is_secret_key(word)) continue;
+    // The separator: = or :, with a closing quote of the key before and blanks around it.
+    std::size_t at = end;
+    if (at < text.size() && (text[at] == '"' || text[at] == '\'')) ++at;
+    while (at < text.size() && text[at] == ' ') ++at;
+    if (at >= text.size() || (text[at] != '=' && text[at] != ':')) continue;
+    ++at;
+    while (at < text.size() && text[at] == ' ') ++at;
+    if (at >= text.size()) continue;
+    out += text.substr(end, at - end);
+    std::size_t stop = at;
+    if (text[at] == '"' || text[at] == '\'') {
+      stop = text.find(text[at], at + 1);
+      stop = stop == std::string_view::npos ? text.size() : stop + 1;
+    } else {
+      while (stop < text.size() && std::string_view(" \t\r\n,;}'\"").find(text[stop]) == std::string_view::npos) ++stop;
+      // "Authorization: Bearer VALUE": the scheme is no secret, the word behind it is
+      if (text.substr(at, stop - at) == "Bearer" || text.substr(at, stop - at) == "Basic") {
+        while (stop < text.size() && text[stop] == ' ') ++stop;
+        while (stop < text.size() && text[stop] != ' ') ++stop;
+      }
+    }
+    out += "***";
+    i = stop;
   }
+  while (!out.empty() && out.back() == ' ') out.pop_back();
   return out;
 }
 
-std::string mask_source(std::string_view source) {
-  const std::size_t scheme = source.find("//");
-  const std::size_t at = source.find('@');
-  if (scheme == std::string_view::npos || at == std::string_view::npos || at < scheme + 2) return std::string(source);
-  const std::size_t colon = source.find(':', scheme + 2);
-  const std::size_t slash = source.find('/', scheme + 2);
-  if (colon == std::string_view::npos || colon > at || slash < at) return std::string(source);
-  return std::string(source.substr(0, colon + 1)) + "***" + std::string(source.substr(at));
-}
-
-std::string scrub_fstab(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  std::size_t column = 0;
-  bool comment = false;
-  while (!text.empty()) {
-    const bool blank = text.front() == ' ' || text.front() == '\t';
-    if (text.front() == '\n') {
-      column = 0;
-      comment = false;
-      out += '\n';
-      text.remove_prefix(1);
-      continue;
-    }
-    const std::size_t stop = std::min(blank ? text.find_first_not_of(" \t") : text.find_first_of(" \t\n"), text.size());
-    const std::string_view piece = text.substr(0, stop);
-    text.remove_prefix(stop);
-    if (blank) {
-      out += piece;
-      continue;
-    }
-    if (column == 0 && piece.starts_with('#')) comment = true;
-    // A commented-out entry may hold a password as well.
-    const bool options = comment ? piece.find('=') != std::string_view::npos : column == 3;
-    out += options ? mask_options(piece) : column == 0 || comment ? mask_source(piece) : std::string(piece);
-    ++column;
-  }
-  return out;
-}
-
-std::string scrub_machine_id(std::string_view text) {
-  const auto hash = machine_id_hash(text);
-  // What is no machine id is no secret, and shows why there was no hash.
-  return hash ? std::string(scrubbed_machine_id) + *hash + "\n" : std::string(text);
-}
-
-base::Result<std::string> scrub(std::string_view path, std::string_view text) {
-  if (path == "/etc/fstab") return scrub_fstab(text);
-  if (path == "/etc/machine-id") return scrub_machine_id(text);
-  if (base::starts_with_path(path, trident_directory)) {
-    auto parsed = parse_trident(text, std::string(path));
-    if (!parsed) return tl::unexpected(parsed.error());
-    return trident_json(parsed->facts);
-  }
-  return std::string(text);
+std::string scrub_short(std::string_view text, int columns) {
+  // Scrubbed before it is cut: a cut must not part a key from its value. A monstrous line is cut first, at its end.
+  constexpr std::size_t most = 8192;
+  std::string clean = scrub(text.substr(0, most));
+  std::size_t bytes = static_cast<std::size_t>(columns);
+  return clean.size() <= bytes ? clean : base::shorten(clean, columns);
 }
 
 }  // namespace probes

@@ -1,25 +1,19 @@
-// What must not leave the node: passwords in mount options, user names and secrets of Trident's tracking files, the
-// machine id. Facts are made from scrubbed text, and a raw tree holds it, so that both say the same.
+// Takes secrets out of text that is kept or shown.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "audit/base/result.h"
-
 namespace probes {
 
-inline constexpr std::string_view scrubbed_machine_id = "sha256:";
+// The value behind a key whose name says password, passwd, secret, token, credential or the identity of the NFSv4
+// client becomes "***", in key=value, "key": "value" and "key: value" form. Runs of blanks become one.
+std::string scrub(std::string_view text);
 
-// Values of options such as password=, credentials=, username= become "***"; so does a password in
-// "scheme://user:password@host".
-std::string mask_options(std::string_view options);
-std::string mask_source(std::string_view source);
-// An /etc/fstab with its option and source columns masked; everything else byte for byte.
-std::string scrub_fstab(std::string_view text);
-std::string scrub_machine_id(std::string_view text);
+// scrub(), then cut at `columns` with "..." at the end.
+std::string scrub_short(std::string_view text, int columns = 240);
 
-// A file as it may be kept in a raw tree, by its path in the root. malformed: it cannot be told what of it is secret.
-base::Result<std::string> scrub(std::string_view path, std::string_view text);
+// The key of an option or a field whose value must not be kept.
+bool is_secret_key(std::string_view key);
 
 }  // namespace probes

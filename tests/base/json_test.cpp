@@ -47,3 +47,14 @@ TEST_CASE("json: the writer's text reads back, whatever the bytes") {
   CHECK(list[2].as_double() == 0.1);
   CHECK(back->at("t\n\x01").as_string() == "a\"b\\\xef\xbf\xbd\xe6\x97\xa5\x7f");
 }
+
+TEST_CASE("json: what could move a cursor or turn text around is written as an escape and reads back the same") {
+  const std::string text =
+      "a\xc2\x9b"
+      "b\xe2\x80\xae"
+      "c\x1b[2J";
+  CHECK(json_quote(text) == R"("a\u009bb\u202ec\u001b[2J")");
+  const auto back = parse_json(json_quote(text), "f");
+  REQUIRE(back.has_value());
+  CHECK(std::string(back->as_string()) == text);
+}

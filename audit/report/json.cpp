@@ -1,0 +1,205 @@
+#include "audit/report/json.h"
+
+#include "audit/base/json.h"
+#include "audit/facts/facts.h"
+#include "audit/snapshot/document.h"
+
+namespace audit {
+
+namespace {
+
+using base::JsonWriter;
+
+void member(JsonWriter& out, std::string_view key, std::string_view text) {
+  out.key(key);
+  out.text(text);
+}
+
+void member(JsonWriter& out, std::string_view key, std::size_t number) {
+  out.key(key);
+  out.number(static_cast<std::uint64_t>(number));
+}
+
+template <class List, class Write>
+void list(JsonWriter& out, std::string_view key, const List& items, Write write) {
+  out.key(key);
+  out.begin_array();
+  for (const auto& item : items) write(item);
+  out.end_array();
+}
+
+void texts(JsonWriter& out, std::string_view key, const std::vector<std::string>& items) {
+  list(out, key, items, [&](const std::string& item) { out.text(item); });
+}
+
+void write_subject(JsonWriter& out, const Subject& subject) {
+  out.begin_object();
+  member(out, "kind", subject.kind);
+  member(out, "id", subject.id);
+  out.end_object();
+}
+
+void write_evidence(JsonWriter& out, const Finding& finding) {
+  list(out, "evidence", finding.evidence, [&](const Evidence& evidence) {
+    out.begin_object();
+    member(out, "fact", evidence.fact);
+    if (evidence.value.known()) {  // as in facts: a missing key is not known, null is known to be absent
+      out.key("value");
+      snapshot::write_value(out, evidence.value);
+    }
+    member(out, "source", evidence.source);
+    out.end_object();
+  });
+  if (!finding.table) return;
+  out.key("table");
+  out.begin_object();
+  texts(out, "columns", finding.table->columns);
+  list(out, "rows", finding.table->rows, [&](const std::vector<facts::Value>& row) {
+    out.begin_array();
+    for (const auto& value : row) snapshot::write_value(out, value);
+    out.end_array();
+  });
+  out.end_object();
+}
+
+void write_gain(JsonWriter& out, const std::optional<Gain>& gain) {
+  out.key("gain");
+  if (!gain) return out.null();
+  out.begin_object();
+  member(out, "text", gain->text);
+  for (const auto& [key, value] : {std::pair{"low", gain->low}, std::pair{"high", gain->high}}) {
+    out.key(key);
+    value ? out.number(*value) : out.null();
+  }
+  out.end_object();
+}
+
+void write_could_be(JsonWriter& out, const std::optional<Finding::CouldBe>& could_be) {
+  out.key("could_be");
+  if (!could_be) return out.null();
+  out.begin_object();
+  member(out, "severity", severity_word(could_be->severity));
+  member(out, "needs", could_be->needs);
+  out.end_object();
+}
+
+// The keys of one finding, in an object that the caller opens and closes. table, notes and undo are there only when
+// there is something to say.
+void write_finding_keys(JsonWriter& out, const Finding& finding) {
+  member(out, "rule", finding.rule);
+  member(out, "severity", severity_word(finding.severity));
+  member(out, "kind", finding.kind);
+  texts(out, "basis", finding.basis);
+  member(out, "title", finding.text.title);
+  out.key("subject");
+  write_subject(out, finding.subject);
+  list(out, "affects", finding.affects, [&](const Subject& subject) { write_subject(out, subject); });
+  member(out, "message", finding.text.message);
+  if (!finding.text.notes.empty()) texts(out, "notes", finding.text.notes);
+  write_evidence(out, finding);
+  write_gain(out, finding.gain);
+  member(out, "recommendation", finding.text.recommendation);
+  member(out, "effect", finding.effect);
+  write_could_be(out, finding.could_be);
+  texts(out, "not_known", finding.not_known);
+  list(out, "contested", finding.contested, [&](const Contested& contested) {
+    out.begin_object();
+    member(out, "who", contested.who);
+    member(out, "says", contested.says);
+    out.end_object();
+  });
+  list(out, "remediation", finding.remediation, [&](const Remediation& remedy) {
+    out.begin_object();
+    member(out, "platform", remedy.platform);
+    member(out, "text", remedy.text);
+    if (!remedy.undo.empty()) member(out, "undo", remedy.undo);
+    out.end_object();
+  });
+  texts(out, "references", finding.references);
+  member(out, "fingerprint", finding.fingerprint);
+}
+
+void write_summary(JsonWriter& out, const Report& report) {
+  out.key("summary");
+  out.begin_object();
+  for (const Severity severity : {Severity::error, Severity::warning, Severity::notice, Severity::info})
+    member(out, severity_word(severity), report.count(severity));
+  std::size_t passed = 0;
+  for (const auto& row : report.passed) passed += row.subjects;
+  member(out, "passed", passed);
+  member(out, "unknown", report.unknown.size());
+  member(out, "not_applicable", report.not_applicable);
+  member(out, "waived", report.waived.size());
+  out.end_object();
+}
+
+}  // namespace
+
+std::string render_json(const Report& report) {
+  JsonWriter out;
+  out.begin_object();
+  member(out, "schema", "mountaudit.report/1");
+  out.key("tool");
+  out.begin_object();
+  member(out, "name", "mountaudit");
+  member(out, "version", report.tool_version);
+  out.end_object();
+  out.key("node");
+  if (report.facts != nullptr) {
+    snapshot::write_value(out, facts::ref_to(report.facts->node));
+  } else {
+    out.null();
+  }
+  list(out, "profiles", report.profiles, [&](const Profile& profile) {
+    out.begin_object();
+    member(out, "name", profile.name);
+    member(out, "why", profile.why);
+    out.end_object();
+  });
+  write_summary(out, report);
+  list(out, "findings", report.findings, [&](const Finding& finding) {
+    out.begin_object();
+    write_finding_keys(out, finding);
+    out.end_object();
+  });
+  list(out, "plan", report.plan, [&](const PlanEntry& entry) {
+    out.begin_object();
+    out.key("subject");
+    write_subject(out, entry.subject);
+    member(out, "platform", entry.platform);
+    member(out, "text", entry.text);
+    texts(out, "clears", entry.clears);
+    out.end_object();
+  });
+  list(out, "passed", report.passed, [&](const Passed& passed) {
+    out.begin_object();
+    member(out, "rule", passed.rule);
+    member(out, "subjects", passed.subjects);
+    out.end_object();
+  });
+  list(out, "unknown", report.unknown, [&](const NotDecided& row) {
+    out.begin_object();
+    member(out, "rule", row.rule);
+    out.key("subject");
+    write_subject(out, row.subject);
+    member(out, "reason", row.reason);
+    out.end_object();
+  });
+  list(out, "waived", report.waived, [&](const Waived& waived) {
+    out.begin_object();
+    write_finding_keys(out, waived.finding);
+    member(out, "reason", waived.reason);
+    member(out, "until", waived.until);
+    out.end_object();
+  });
+  out.key("facts");
+  if (report.facts != nullptr) {
+    snapshot::write_value(out, facts::ref_to(*report.facts));
+  } else {
+    out.null();
+  }
+  out.end_object();
+  return out.take() + "\n";
+}
+
+}  // namespace audit

@@ -1,0 +1,718 @@
+#include "audit/report/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "audit/base/text.h"
+#include "audit/facts/facts.h"
+#include "audit/report/words.h"
+
+namespace audit {
+
+namespace {
+
+using base::display_width;
+using base::escape_control;
+
+// ---- Paint and paragraphs.
+
+enum class Paint : std::uint8_t { plain, head, error, warning, notice, info, label, good };
+
+const char* code_of(Paint paint) {
+  switch (paint) {
+    case Paint::head: return "\x1b[1m";
+    case Paint::error: return "\x1b[1;31m";
+    case Paint::warning: return "\x1b[33m";
+    case Paint::notice: return "\x1b[36m";
+    case Paint::info:
+    case Paint::label: return "\x1b[2m";
+    case Paint::good: return "\x1b[32m";
+    case Paint::plain: break;
+  }
+  return "";
+}
+
+Paint paint_of(Severity severity) {
+  switch (severity) {
+    case Severity::error: return Paint::error;
+    case Severity::warning: return Paint::warning;
+    case Severity::notice: return Paint::notice;
+    case Severity::info: break;
+  }
+  return Paint::info;
+}
+
+struct Piece {
+  std::string text;  // escaped already
+  Paint paint = Paint::plain;
+};
+
+constexpr int unlimited = 1000000;
+
+class Page {
+ public:
+  explicit Page(const RenderOptions& options) : width_(std::max(40, options.width)), color_(options.color) {}
+
+  // Pieces in front, then a text. Its first line stands behind them, the next ones are indented by `hang` (none: as
+  // far as the first). What is over `max_lines` is cut with "...".
+  void paragraph(const std::vector<Piece>& front, std::string_view text, int max_lines = unlimited,
+                 Paint paint = Paint::plain, int hang = -1) {
+    int indent = 0;
+    for (const auto& piece : front) {
+      indent += display_width(piece.text);
+      put(painted(piece));
+    }
+    const std::string margin(static_cast<std::size_t>(hang < 0 ? indent : hang), ' ');
+    std::string_view rest = text;
+    for (int line = 1;; ++line) {
+      const int room = std::max(20, width_ - (line == 1 ? indent : static_cast<int>(margin.size())));
+      if (line > 1) put(margin);
+      if (line == max_lines) {
+        put(painted({base::shorten(rest, room), paint}));
+        break;
+      }
+      const std::string piece = base::wrap(rest, room).front();
+      put(painted({max_lines == unlimited ? piece : base::shorten(piece, room), paint}));
+      if (piece.empty()) break;  // nothing but blanks
+      rest.remove_prefix(std::min(piece.size(), rest.size()));
+      while (rest.starts_with(' ')) rest.remove_prefix(1);
+      if (rest.empty()) break;
+      end_line();
+    }
+    end_line();
+  }
+  void line(const std::string& text, Paint paint = Paint::plain) {
+    put(painted({text, paint}));
+    end_line();
+  }
+  void blank() {
+    if (!out_.empty() && !out_.ends_with("\n\n")) end_line();
+  }
+
+  int width() const { return width_; }
+  int lines() const { return lines_; }
+  std::string take() { return std::move(out_); }
+
+ private:
+  std::string painted(const Piece& piece) const {
+    if (!color_ || piece.paint == Paint::plain || piece.text.empty()) return piece.text;
+    return code_of(piece.paint) + piece.text + "\x1b[0m";
+  }
+  void put(const std::string& text) { out_ += text; }
+  void end_line() {
+    while (out_.ends_with(' ')) out_.pop_back();
+    out_ += '\n';
+    ++lines_;
+  }
+
+  int width_;
+  bool color_;
+  int lines_ = 0;
+  std::string out_;
+};
+
+// ---- Small texts.
+
+// One line of text from outside: no blanks at its ends, one at a time inside, nothing that moves a cursor.
+std::string clean(std::string_view text) {
+  std::string out = escape_control(base::trim(text));
+  out.erase(std::unique(out.begin(), out.end(), [](char a, char b) { return a == ' ' && b == ' '; }), out.end());
+  return out;
+}
+
+// A long path or name keeps its start and its end; of a kubelet's volume the end alone tells something.
+std::string elide(std::string_view text, int columns) {
+  if (display_width(text) <= columns) return std::string(text);
+  if (const auto plugin = text.rfind("/kubernetes.io~"); plugin != std::string_view::npos) {
+    const auto volume = text.find('/', plugin + 1);
+    if (volume != std::string_view::npos) return elide("..." + std::string(text.substr(volume)), columns);
+  }
+  const int head_columns = (columns - 3) / 3;
+  std::string head;
+  std::size_t at = 0;
+  while (at < text.size() && display_width(head) < head_columns) {
+    const std::size_t bytes = std::max<std::size_t>(1, base::utf8_length(text.substr(at)));
+    head += text.substr(at, bytes);
+    at += bytes;
+  }
+  std::string_view tail = text.substr(at);
+  while (!tail.empty() && display_width(tail) > columns - 3 - display_width(head))
+    tail.remove_prefix(std::max<std::size_t>(1, base::utf8_length(tail)));
+  return head + "..." + std::string(tail);
+}
+
+constexpr int name_columns = 44;
+constexpr std::string_view derived = "derived from ";
+
+std::string number_text(double value) {
+  if (value >= 100 || value <= -100) return fmt::format("{:.0f}", value);
+  std::string text = fmt::format("{:.2f}", value);
+  while (text.ends_with('0')) text.pop_back();
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::string value_text(const facts::Value& value) {
+  return std::visit(
+      [](const auto& data) -> std::string {
+        using D = std::remove_cvref_t<decltype(data)>;
+        if constexpr (std::is_same_v<D, facts::Unknown>) {
+          return "unknown";
+        } else if constexpr (std::is_same_v<D, facts::Absent>) {
+          return "not set";
+        } else if constexpr (std::is_same_v<D, bool>) {
+          return data ? "yes" : "no";
+        } else if constexpr (std::is_same_v<D, double>) {
+          return number_text(data);
+        } else if constexpr (std::is_same_v<D, std::string>) {
+          return escape_control(data);
+        } else if constexpr (std::is_same_v<D, facts::Values>) {
+          std::vector<std::string> items;
+          for (const auto& item : data) items.push_back(value_text(item));
+          return base::join(items, ", ");
+        } else {
+          return fmt::format("{}", data);
+        }
+      },
+      value.data);
+}
+
+// "nfs.clients[0].in_flight.mean" is "in_flight.mean" to a reader who sees the subject.
+std::string short_fact(std::string_view path) {
+  const auto at = path.rfind("].");
+  return escape_control(at == std::string_view::npos ? path : path.substr(at + 2));
+}
+
+// Positions do not tell two missing facts apart: nfs.servers[3].lease_s is nfs.servers.lease_s.
+std::string without_positions(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '[') {
+      const auto close = text.find(']', i);
+      if (close != std::string_view::npos && base::number<std::uint64_t>(text.substr(i + 1, close - i - 1))) {
+        i = close;
+        continue;
+      }
+    }
+    out += text[i];
+  }
+  return out;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  if (from.empty()) return;
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+std::vector<std::string> unique_in_order(const std::vector<std::string>& items) {
+  std::vector<std::string> out;
+  std::set<std::string> seen;
+  for (const auto& item : items) {
+    if (seen.insert(item).second) out.push_back(item);
+  }
+  return out;
+}
+
+// How much is said. The renderer takes the richest that fits the lines asked for.
+struct Detail {
+  int worst;          // findings with evidence and snippet
+  int message_lines;  // of those
+  int brief_lines;    // of the other findings
+  int snippet_lines;
+  bool affects;  // who suffers, at COULD BE BETTER too
+  bool space;    // blank lines between the sections
+};
+
+class TextReport {
+ public:
+  TextReport(const Report& report, const RenderOptions& options, const Detail& detail)
+      : report_(report), options_(options), words_(words(options.language)), detail_(detail), page_(options) {
+    if (!report.plan.empty()) severity_columns_ = display_width(words_.plan_word);
+    for (const auto& finding : report.findings) {
+      rule_columns_ = std::max(rule_columns_, display_width(finding.rule));
+      severity_columns_ = std::max(severity_columns_, display_width(severity_name(finding.severity)));
+      (broken(finding) ? broken_ : better_).push_back(&finding);
+    }
+  }
+
+  void write() {
+    write_head();
+    if (nothing_to_audit()) {
+      page_.paragraph({}, words_.no_mounts, unlimited, Paint::good);
+    } else if (healthy()) {
+      const std::string format = report_.unknown.empty() ? words_.healthy : words_.healthy_so_far;
+      page_.paragraph({}, fmt::format(fmt::runtime(format), counts(), passed(), report_.unknown.size()), unlimited,
+                      Paint::good);
+    } else {
+      write_counts();
+      section(words_.broken_now, broken_.empty());
+    }
+    for (const auto* finding : broken_) write_finding(*finding, true);
+    if (!better_.empty() || (!healthy() && !nothing_to_audit())) section(words_.could_be_better, better_.empty());
+    write_better();
+    write_plan();
+    write_not_checked();
+    write_waived();
+  }
+
+  int lines() const { return page_.lines(); }
+  std::string take() { return page_.take(); }
+
+ private:
+  static bool broken(const Finding& finding) { return finding.kind == "health" && finding.severity != Severity::info; }
+  std::string severity_name(Severity severity) const { return audit::severity_name(severity, options_.language); }
+
+  bool nothing_to_audit() const {
+    return report_.facts != nullptr && report_.facts->nfs.mounts.empty() && report_.facts->mounts.empty() &&
+           report_.findings.empty() && report_.unknown.empty();
+  }
+  bool healthy() const {
+    return !nothing_to_audit() && report_.facts != nullptr &&
+           std::all_of(report_.findings.begin(), report_.findings.end(),
+                       [](const Finding& f) { return f.severity == Severity::info; });
+  }
+
+  void write_head() {
+    std::vector<std::string> parts;
+    std::string name;
+    if (report_.facts != nullptr) {
+      const auto& node = report_.facts->node;
+      name = clean(node.name);
+      const std::string root = clean(node.root);
+      parts.push_back(node.live || !node.collected_at.has_value()
+                          ? fmt::format(fmt::runtime(words_.root), root)
+                          : fmt::format(fmt::runtime(words_.captured), root, clean(*node.collected_at)));
+    }
+    std::vector<std::string> profiles;
+    for (const auto& profile : report_.profiles)
+      profiles.push_back(profile.why.empty() || profile.name == "general"
+                             ? clean(profile.name)
+                             : fmt::format("{} ({})", clean(profile.name), clean(profile.why)));
+    if (!profiles.empty()) parts.push_back(fmt::format(fmt::runtime(words_.profiles), base::join(profiles, " + ")));
+    parts.push_back(fmt::format("{:.2f} s", report_.duration_s));
+    page_.paragraph({{name + (name.empty() ? "" : "  "), Paint::head}}, base::join(parts, ", "));
+  }
+
+  std::string counts() const {
+    const auto& nfs = report_.facts->nfs;
+    return fmt::format(fmt::runtime(words_.counts), kind_count(nfs.mounts.size(), "nfs.mount", options_.language),
+                       kind_count(std::max<std::size_t>(nfs.servers.size(), nfs.clients.empty() ? 0 : 1), "nfs.server",
+                                  options_.language));
+  }
+  std::string passed() const {
+    std::size_t passed = 0;
+    for (const auto& row : report_.passed) passed += row.subjects;
+    return fmt::format(fmt::runtime(words_.passed), passed);
+  }
+
+  void write_counts() {
+    std::vector<std::string> found;
+    for (const Severity severity : {Severity::error, Severity::warning, Severity::notice, Severity::info}) {
+      const std::size_t count = report_.count(severity);
+      if (count > 0) found.push_back(severity_count(count, severity, options_.language));
+    }
+    std::string text = report_.facts == nullptr ? "" : counts() + ": ";
+    text += base::join(found, ", ") + (found.empty() ? "" : ", ") + passed();
+    page_.paragraph({}, text);
+  }
+
+  void section(const char* head, bool empty) {
+    if (detail_.space) page_.blank();
+    if (empty) {
+      page_.paragraph({{std::string(head) + "  ", Paint::head}}, words_.nothing);
+    } else {
+      page_.line(head, Paint::head);
+    }
+  }
+
+  // ---- Findings.
+
+  const std::string& in_language(const Finding& finding, std::string Texts::*text) const {
+    if (options_.language == Language::ja && finding.text_ja && !((*finding.text_ja).*text).empty())
+      return (*finding.text_ja).*text;
+    return finding.text.*text;
+  }
+
+  // The message names its subject, with long mount points shortened unless all is asked for.
+  std::string message(const Finding& finding) const {
+    std::string text = clean(in_language(finding, &Texts::message));
+    if (text.empty()) text = clean(in_language(finding, &Texts::title));
+    if (!options_.verbose) {
+      const auto shorten_name = [&](const Subject& subject) {
+        const std::string id = clean(subject.id);
+        if (display_width(id) > name_columns) replace_all(text, id, elide(id, name_columns));
+      };
+      shorten_name(finding.subject);
+      for (const auto& subject : finding.affects) shorten_name(subject);
+    }
+    if (!names_subject(finding, text)) text = subject_name(finding.subject) + ": " + text;
+    return text;
+  }
+  std::string subject_name(const Subject& subject) const {
+    return options_.verbose ? clean(subject.id) : elide(clean(subject.id), name_columns);
+  }
+  // True when the text tells the reader which thing is meant: its id, or the host a client or server is known by.
+  bool names_subject(const Finding& finding, const std::string& text) const {
+    const auto& subject = finding.subject;
+    if (text.find(subject_name(subject)) != std::string::npos) return true;
+    if (subject.kind == "node") return true;
+    if (report_.facts == nullptr) return false;
+    for (const auto& client : report_.facts->nfs.clients) {
+      if (subject.kind != "nfs.client" || client.id != subject.id) continue;
+      if (client.server_name.has_value() && text.find(clean(*client.server_name)) != std::string::npos) return true;
+      if (client.addr.has_value() && text.find(clean(*client.addr)) != std::string::npos) return true;
+      return std::any_of(client.mounts.begin(), client.mounts.end(), [&](const std::string& mount) {
+        return text.find(subject_name({"nfs.mount", mount})) != std::string::npos;
+      });
+    }
+    return false;
+  }
+
+  std::vector<Piece> front(const Finding& finding) const {
+    return {{"  ", Paint::plain},
+            {base::pad_right(severity_name(finding.severity), severity_columns_), paint_of(finding.severity)},
+            {"  " + base::pad_right(clean(finding.rule), rule_columns_) + "  ", Paint::plain}};
+  }
+  // A labelled line below a finding; it starts under the rule id.
+  void labelled(const std::string& label, std::string_view text, int max_lines = unlimited) {
+    const int indent = 4 + severity_columns_;
+    page_.paragraph({{std::string(static_cast<std::size_t>(indent), ' '), Paint::plain},
+                     {base::pad_right(label, 4) + "  ", Paint::label}},
+                    text, max_lines);
+  }
+
+  void write_finding(const Finding& finding, bool names) {
+    const int limit = options_.verbose ? unlimited : detail_.message_lines;
+    page_.paragraph(front(finding), message(finding), limit, Paint::plain, 4 + severity_columns_);
+    write_evidence(finding, limit);
+    if (names || detail_.affects || options_.verbose) write_affects(finding, names);
+    if (finding.could_be)
+      labelled(words_.note,
+               fmt::format(fmt::runtime(words_.could_be), severity_name(finding.could_be->severity),
+                           clean(finding.could_be->needs)),
+               limit);
+    for (const auto& note : notes(finding)) labelled(words_.note, clean(note), limit);
+    if (finding.gain) labelled(words_.gain, clean(finding.gain->text), limit);
+    write_advice(finding, limit);
+    if (options_.verbose) write_background(finding);
+  }
+
+  const std::vector<std::string>& notes(const Finding& finding) const {
+    if (options_.language == Language::ja && finding.text_ja && !finding.text_ja->notes.empty())
+      return finding.text_ja->notes;
+    return finding.text.notes;
+  }
+
+  void write_evidence(const Finding& finding, int limit) {
+    std::vector<std::string> items;
+    std::vector<std::string> sources;
+    for (const auto& evidence : finding.evidence) {
+      const std::string value = value_text(evidence.value);
+      items.push_back(short_fact(evidence.fact) + " " + (options_.verbose ? value : elide(value, name_columns)));
+      std::string_view source = evidence.source;
+      if (source.starts_with(derived)) source.remove_prefix(derived.size());
+      if (!source.empty()) sources.push_back(clean(source));
+    }
+    std::string text = base::join(items, ", ");
+    if (options_.verbose) {
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        const std::string source = clean(finding.evidence[i].source);
+        labelled(i == 0 ? words_.seen : "", items[i] + (source.empty() ? "" : " [" + source + "]"));
+      }
+    } else if (!text.empty()) {
+      const auto from = unique_in_order(sources);
+      if (!from.empty()) text += " [" + base::join(from, ", ") + "]";
+      labelled(words_.seen, text, limit);
+    }
+    if (finding.table) write_table(*finding.table, items.empty());
+  }
+
+  void write_table(const EvidenceTable& table, bool first) {
+    const std::size_t shown =
+        options_.verbose ? table.rows.size()
+                         : std::min<std::size_t>(table.rows.size(), static_cast<std::size_t>(detail_.snippet_lines));
+    std::vector<std::vector<std::string>> cells(1);
+    for (const auto& name : table.columns) cells.back().push_back(clean(name));
+    for (std::size_t r = 0; r < shown; ++r) {
+      cells.emplace_back();
+      for (const auto& value : table.rows[r]) cells.back().push_back(value_text(value));
+    }
+    const auto widths = [&] {
+      std::vector<int> out;
+      for (const auto& row : cells) {
+        out.resize(std::max(out.size(), row.size()));
+        for (std::size_t c = 0; c < row.size(); ++c) out[c] = std::max(out[c], display_width(row[c]));
+      }
+      return out;
+    };
+    std::vector<int> columns = widths();
+    if (columns.empty()) return;
+    if (!options_.verbose) {  // the widest column gives what is over the line
+      int over = 8 + severity_columns_ - page_.width();
+      for (const int column : columns) over += column + 2;
+      const auto widest = std::max_element(columns.begin(), columns.end());
+      if (over > 0) *widest = std::max(12, *widest - over);
+      for (auto& row : cells) {
+        for (std::size_t c = 0; c < row.size(); ++c) row[c] = elide(row[c], columns[c]);
+      }
+      columns = widths();
+    }
+    for (std::size_t r = 0; r < cells.size(); ++r) {
+      std::string line;
+      for (std::size_t c = 0; c < cells[r].size(); ++c) line += base::pad_right(cells[r][c], columns[c]) + "  ";
+      while (line.ends_with(' ')) line.pop_back();
+      page_.line(std::string(static_cast<std::size_t>(4 + severity_columns_), ' ') +
+                     base::pad_right(r == 0 && first ? words_.seen : "", 4) + "  " + line,
+                 r == 0 ? Paint::label : Paint::plain);
+    }
+    if (shown < table.rows.size()) labelled("", fmt::format(fmt::runtime(words_.more_rows), table.rows.size() - shown));
+  }
+
+  // Who suffers, most human first: VMs and pods by name, mounts by number where they are many.
+  void write_affects(const Finding& finding, bool names) {
+    std::vector<std::string> kinds = {"vm", "pod", "volume"};
+    std::map<std::string, std::vector<std::string>> by_kind;
+    for (const auto& subject : finding.affects) {
+      if (subject == finding.subject) continue;
+      by_kind[clean(subject.kind)].push_back(clean(subject.id));
+      if (std::find(kinds.begin(), kinds.end(), clean(subject.kind)) == kinds.end())
+        kinds.push_back(clean(subject.kind));
+    }
+    std::vector<std::string> parts;
+    for (const auto& kind : kinds) {
+      const auto found = by_kind.find(kind);
+      if (found == by_kind.end()) continue;
+      const auto ids = unique_in_order(found->second);
+      const bool human = kind == "vm" || kind == "pod" || kind == "volume";
+      // A short report names VMs, or pods where there are none; of the rest it gives the number.
+      const bool named = options_.verbose || names || kind == "vm" || (kind == "pod" && !by_kind.contains("vm"));
+      const std::size_t most = options_.verbose ? ids.size() : human ? (names ? 6 : 3) : (names ? 2 : 0);
+      if (!named || (ids.size() > most && !human)) {
+        parts.push_back(kind_count(ids.size(), kind, options_.language));
+        continue;
+      }
+      std::vector<std::string> shown(ids.begin(),
+                                     ids.begin() + static_cast<std::ptrdiff_t>(std::min(most, ids.size())));
+      if (!options_.verbose) {
+        for (auto& id : shown) id = elide(id, name_columns);
+      }
+      std::string text = kind_name(kind, ids.size() != 1, options_.language) + " " + base::join(shown, ", ");
+      if (ids.size() > most) text += fmt::format(fmt::runtime(words_.more_names), ids.size() - most);
+      parts.push_back(text);
+    }
+    if (!parts.empty()) labelled(words_.affects, base::join(parts, "; "), options_.verbose ? unlimited : names ? 4 : 2);
+  }
+
+  void write_advice(const Finding& finding, int limit) {
+    std::string advice = clean(in_language(finding, &Texts::recommendation));
+    if (!finding.effect.empty()) {
+      while (advice.ends_with('.')) advice.pop_back();
+      advice += fmt::format(" ({})", clean(effect_words(finding.effect, options_.language)));
+    }
+    if (!base::trim(advice).empty()) labelled(words_.advice, advice, limit);
+    std::size_t shown = 0;
+    for (const auto& remedy : finding.remediation) {
+      if (!options_.verbose && (shown > 0 || in_plan(finding))) break;
+      write_snippet(remedy.platform, remedy.text);
+      if (options_.verbose && !remedy.undo.empty()) labelled("", std::string(words_.undo) + ": " + clean(remedy.undo));
+      ++shown;
+    }
+  }
+
+  // A snippet is text to be copied: never wrapped.
+  void write_snippet(const std::string& platform, const std::string& text) {
+    std::vector<std::string> lines;
+    std::string_view rest = base::trim(text);
+    std::string_view line;
+    while (base::next_line(rest, line)) lines.push_back(escape_control(line));
+    if (lines.empty()) return;
+    const std::string margin(static_cast<std::size_t>(4 + severity_columns_), ' ');
+    int widest = 0;
+    for (const auto& text_line : lines) widest = std::max(widest, display_width(text_line));
+    std::string indent = margin + "      ";  // a long line starts further left
+    if (display_width(indent) + widest > page_.width()) indent = margin;
+    if (display_width(indent) + widest > page_.width()) indent = "    ";
+    const bool one = lines.size() == 1 &&
+                     static_cast<int>(margin.size()) + 8 + display_width(clean(platform)) + widest <= page_.width();
+    const Piece label{base::pad_right(words_.write, 4) + "  ", Paint::label};
+    if (one) {
+      page_.paragraph({{margin, Paint::plain}, label, {clean(platform) + "  ", Paint::label}, {lines[0], Paint::plain}},
+                      "");
+      return;
+    }
+    page_.paragraph({{margin, Paint::plain}, label}, clean(platform) + ":", unlimited, Paint::label);
+    const std::size_t most = options_.verbose ? lines.size() : static_cast<std::size_t>(detail_.snippet_lines);
+    for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) page_.line(indent + lines[i]);
+    if (lines.size() > most)
+      page_.line(indent + fmt::format(fmt::runtime(words_.more_lines), lines.size() - most), Paint::label);
+  }
+
+  void write_background(const Finding& finding) {
+    const std::string why = clean(in_language(finding, &Texts::why));
+    if (!why.empty()) labelled(words_.why, why);
+    for (const auto& missing : finding.not_known) labelled(words_.note, words_.not_known + clean(missing));
+    for (const auto& contested : finding.contested)
+      labelled(words_.note, fmt::format(fmt::runtime(words_.contested), clean(contested.who), clean(contested.says)));
+    std::vector<std::string> rests;
+    if (!finding.basis.empty()) rests.push_back(words_.basis + clean(base::join(finding.basis, ", ")));
+    if (!finding.references.empty()) rests.push_back(words_.references + clean(base::join(finding.references, ", ")));
+    rests.push_back(clean(finding.fingerprint));
+    labelled("", base::join(rests, "; "));
+    page_.blank();
+  }
+
+  // ---- COULD BE BETTER: the worst in full, the others one line each; equal rules of equal severity share a line.
+  void write_better() {
+    const int left = std::max(0, 3 - static_cast<int>(broken_.size()));
+    const auto worst = static_cast<std::size_t>(std::min(detail_.worst, std::max(left, broken_.empty() ? 3 : 1)));
+    for (std::size_t i = 0; i < better_.size(); ++i) {
+      const Finding& finding = *better_[i];
+      if (options_.verbose || (i < worst && finding.severity != Severity::info)) {
+        write_finding(finding, false);
+        continue;
+      }
+      std::size_t same = 0;
+      while (i + 1 < better_.size() && better_[i + 1]->rule == finding.rule &&
+             better_[i + 1]->severity == finding.severity) {
+        ++i;
+        ++same;
+      }
+      std::string text = message(finding);
+      if (same > 0) {
+        const std::string more = fmt::format(fmt::runtime(words_.more_subjects), same);
+        const int room = page_.width() - 6 - severity_columns_ - rule_columns_ - display_width(more);
+        text = base::shorten(text, std::max(20, room * detail_.brief_lines)) + more;
+      }
+      page_.paragraph(front(finding), text, detail_.brief_lines, Paint::plain, 4 + severity_columns_);
+    }
+  }
+
+  bool in_plan(const Finding& finding) const {
+    return std::any_of(report_.plan.begin(), report_.plan.end(), [&](const PlanEntry& entry) {
+      return entry.subject == finding.subject &&
+             std::find(entry.clears.begin(), entry.clears.end(), finding.rule) != entry.clears.end();
+    });
+  }
+
+  // The merged change per subject: for the first platform in full, the others by name.
+  void write_plan() {
+    for (std::size_t i = 0; i < report_.plan.size(); ++i) {
+      const PlanEntry& entry = report_.plan[i];
+      const bool first_of_subject = i == 0 || report_.plan[i - 1].subject != entry.subject;
+      if (!options_.verbose && !first_of_subject) continue;
+      if (first_of_subject)
+        page_.paragraph(
+            {{"  ", Paint::plain},
+             {base::pad_right(words_.plan_word, severity_columns_), Paint::good},
+             {"  ", Paint::plain}},
+            fmt::format(fmt::runtime(words_.plan), subject_name(entry.subject), clean(base::join(entry.clears, ", "))),
+            options_.verbose ? unlimited : 2);
+      write_snippet(entry.platform, entry.text);
+      if (options_.verbose) continue;
+      std::vector<std::string> others;
+      for (std::size_t k = i + 1; k < report_.plan.size() && report_.plan[k].subject == entry.subject; ++k)
+        others.push_back(clean(report_.plan[k].platform));
+      if (!others.empty())
+        labelled("",
+                 fmt::format(fmt::runtime(words_.more_platforms), base::join(unique_in_order(others), ", ")) + " (-v)");
+    }
+  }
+
+  // ---- NOT CHECKED: what could not be read, then rules by the reason they share.
+  void write_not_checked() {
+    struct Group {
+      std::string reason;
+      std::vector<std::string> rules;
+    };
+    std::vector<Group> groups;
+    std::map<std::string, std::size_t> at;
+    for (const auto& row : report_.unknown) {
+      const std::string reason = clean(without_positions(row.reason));
+      const auto [found, added] = at.try_emplace(reason, groups.size());
+      if (added) groups.push_back({reason, {}});
+      groups[found->second].rules.push_back(clean(row.rule));
+    }
+    std::vector<const facts::Source*> failed;
+    if (report_.facts != nullptr) {
+      for (const auto& source : report_.facts->sources) {
+        if (source.status == "denied" || source.status == "timeout" || source.status == "malformed" ||
+            source.status == "refused")
+          failed.push_back(&source);
+      }
+    }
+    if (groups.empty() && failed.empty()) return;
+    section(words_.not_checked, false);
+    const int limit = options_.verbose ? unlimited : detail_.brief_lines;
+    const std::size_t most = options_.verbose ? failed.size() + groups.size() : 4;
+    for (std::size_t i = 0; i < std::min(most, failed.size()); ++i)
+      page_.paragraph({{"  ", Paint::plain}},
+                      clean(failed[i]->name) + ": " + clean(failed[i]->status) +
+                          (failed[i]->detail.empty() ? "" : " (" + clean(failed[i]->detail) + ")"),
+                      limit);
+    if (failed.size() > most)
+      page_.line("  " + fmt::format(fmt::runtime(words_.more_lines), failed.size() - most), Paint::label);
+    for (std::size_t i = 0; i < std::min(most, groups.size()); ++i) {
+      auto rules = unique_in_order(groups[i].rules);
+      if (!options_.verbose && rules.size() > 3) {
+        const std::size_t more = rules.size() - 2;
+        rules.resize(2);
+        rules.back() += fmt::format(fmt::runtime(words_.more_names), more);
+      }
+      page_.paragraph({{"  ", Paint::plain}},
+                      fmt::format(fmt::runtime(words_.undecided), base::join(rules, ", "), groups[i].reason), limit);
+    }
+    if (groups.size() > most)
+      page_.line("  " + fmt::format(fmt::runtime(words_.more_lines), groups.size() - most), Paint::label);
+  }
+
+  void write_waived() {
+    if (report_.waived.empty()) return;
+    section(words_.waived, false);
+    for (const auto& waived : report_.waived)
+      page_.paragraph({{"  ", Paint::plain}},
+                      fmt::format("{} {}, {}: {}", clean(waived.finding.rule), subject_name(waived.finding.subject),
+                                  clean(waived.until), clean(waived.reason)),
+                      options_.verbose ? unlimited : 1);
+  }
+
+  const Report& report_;
+  const RenderOptions& options_;
+  const Words& words_;
+  const Detail detail_;
+  Page page_;
+  int rule_columns_ = 0;
+  int severity_columns_ = 0;
+  std::vector<const Finding*> broken_;
+  std::vector<const Finding*> better_;
+};
+
+}  // namespace
+
+std::string render_text(const Report& report, const RenderOptions& options) {
+  // From rich to sparse. Where nothing fits (a node in bad shape) the second is used: then length is no longer the
+  // point.
+  static constexpr std::array<Detail, 7> details = {{
+      {3, 3, 2, 6, true, true},
+      {3, 2, 1, 4, true, true},
+      {3, 2, 1, 2, false, true},
+      {3, 2, 1, 2, false, false},
+      {2, 2, 1, 2, false, false},
+      {1, 2, 1, 1, false, false},
+      {0, 1, 1, 1, false, false},
+  }};
+  for (const auto& detail : details) {
+    TextReport page(report, options, detail);
+    page.write();
+    if (options.verbose || options.lines <= 0 || page.lines() <= options.lines) return page.take();
+  }
+  TextReport page(report, options, details[1]);
+  page.write();
+  return page.take();
+}
+
+}  // namespace audit

@@ -1,0 +1,25 @@
+// What must not leave the node: passwords in mount options, user names and secrets of Trident's tracking files, the
+// machine id. Facts are made from scrubbed text, and a raw tree holds it, so that both say the same.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "audit/base/result.h"
+
+namespace probes {
+
+inline constexpr std::string_view scrubbed_machine_id = "sha256:";
+
+// Values of options such as password=, credentials=, username= become "***"; so does a password in
+// "scheme://user:password@host".
+std::string mask_options(std::string_view options);
+std::string mask_source(std::string_view source);
+// An /etc/fstab with its option and source columns masked; everything else byte for byte.
+std::string scrub_fstab(std::string_view text);
+std::string scrub_machine_id(std::string_view text);
+
+// A file as it may be kept in a raw tree, by its path in the root. malformed: it cannot be told what of it is secret.
+base::Result<std::string> scrub_file(std::string_view path, std::string_view text);
+
+}  // namespace probes
