@@ -16,8 +16,8 @@ namespace {
 
 // The numbers of one line, up to the first field that is none.
 struct Numbers {
-  std::array<std::uint64_t, 64> at{};
-  std::uint64_t negative = 0;  // bit i: number i was printed with a minus sign (old kernels print some as signed)
+  std::array<std::uint64_t, 64> at;  // the first `count`; not cleared, because there is one of these for every line
+  std::uint64_t negative = 0;        // bit i: number i was printed with a minus sign (old kernels print some as signed)
   std::size_t count = 0;
   bool all = true;  // nothing but numbers
 };

@@ -413,6 +413,7 @@ std::vector<facts::NfsServer> list_servers(const std::vector<Joined>& all) {
 Parsed<facts::Nfs> join_nfs(const std::vector<facts::Mount>& mounts, std::vector<MountstatsEntry> entries) {
   Parsed<facts::Nfs> out;
   std::vector<Joined> all;
+  all.reserve(std::max(mounts.size(), entries.size()));
   if (mounts.empty()) {
     for (auto& entry : entries) {
       if (!entry.named) continue;
