@@ -1,5 +1,5 @@
-// The facts that the cases of this directory state for mounts, mountinfo, mountstats and mount(8) text. What follows
-// from them (averages, findings) is asserted with the rules.
+// The facts that the cases of this directory state for mounts, mountinfo, mountstats, mount(8) text and fstab. What
+// follows from them (averages, findings) is asserted with the rules.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "probes/host/address.h"
+#include "probes/host/asked.h"
+#include "probes/host/fstab.h"
 #include "probes/host/mountinfo.h"
 #include "probes/host/mountstats.h"
 #include "probes/host/nfs_join.h"
@@ -50,6 +52,14 @@ facts::Nfs of_mountstats(const std::string& name) {
   auto joined = join_nfs({}, std::move(parsed.facts));
   CHECK(joined.notes.empty());
   return joined.facts;
+}
+
+facts::Config fstab(const std::string& name) {
+  auto parsed = parse_fstab(text(name));
+  CHECK(parsed.notes.empty());
+  facts::Config config;
+  config.fstab = std::move(parsed.facts);
+  return config;
 }
 
 const facts::NfsOp& op(const facts::NfsMount& mount, const std::string& name) {
@@ -236,6 +246,12 @@ TEST_CASE("corpus 015: slashes do not make another export, a FUSE volume is no N
     CHECK(normal_export(*mount.export_path) == "/a/b");
     CHECK(same_source(mount.source, "server.example.com:/a/b"));
   }
+  const auto config = fstab("015-fsid0-double-slash/input.fstab");
+  CHECK(same_source(config.fstab->at(0).source, nfs.mounts[0].source));
+  const auto asked = asked_for(nfs.mounts[0], config);
+  REQUIRE(asked.has_value());
+  CHECK(asked->vers.is_absent());
+  CHECK(asked_for(nfs.mounts[1], config).is_unknown());
 }
 
 TEST_CASE("corpus 017: two ports of one address are two clients") {
@@ -309,11 +325,47 @@ TEST_CASE("corpus 022: sources without a server") {
   CHECK(nfs.servers[0].name == "192.0.2.33");
 }
 
+TEST_CASE("corpus 023: short and odd fstab lines") {
+  const auto parsed = parse_fstab(text("023-fstab-short-and-odd/input.fstab"));
+  std::vector<facts::FstabEntry> nfs;
+  std::copy_if(parsed.facts.begin(), parsed.facts.end(), std::back_inserter(nfs),
+               [](const auto& entry) { return mount_kind(entry.fs_type) == "nfs"; });
+  REQUIRE(nfs.size() == 3);
+  CHECK(nfs[0].source == "192.0.2.65:/cellSiteData");
+  CHECK(nfs[0].target == "/ceSiteData");
+  CHECK(nfs[0].line == 7);
+  CHECK(nfs[0].options_text.is_absent());
+  const auto gateway = parse_asked_options(*nfs[1].options_text);
+  CHECK(nfs[1].source == "localhost:/");
+  CHECK(gateway.vers.is("3"));
+  CHECK(gateway.nolock.is(true));
+  const auto share = parse_asked_options(*nfs[2].options_text);
+  CHECK(split_source(nfs[2].source).server == "nfs_hostname.example.com");
+  CHECK(share.vers.is("3"));
+  CHECK(share.proto.is("tcp"));
+  CHECK(share.read_only.is(true));
+  CHECK(share.recovery.is("hard"));
+  CHECK(share.rsize_bytes.is(32768));
+  CHECK(share.wsize_bytes.is(32768));
+  CHECK(nfs[2].dump.is(0));
+  CHECK(nfs[2].pass.is(0));  // the line has five fields
+  const auto decoded =
+      std::find_if(parsed.facts.begin(), parsed.facts.end(), [](const auto& e) { return e.line == 12; });
+  REQUIRE(decoded != parsed.facts.end());
+  CHECK(decoded->target == "/l ok/at");
+}
+
 TEST_CASE("corpus 026: exports whose names differ at the end are not the same") {
   const auto nfs = of_mounts("026-two-exports-prefix/input.mounts");
   REQUIRE(targets(nfs.mounts) == Names{"/srv/A", "/srv/B"});
   CHECK(same_source(nfs.mounts[0].source, "nfs.internal.example.com:/data/A"));
   CHECK_FALSE(same_source(nfs.mounts[1].source, "nfs.internal.example.com:/data/B"));
+  const auto config = fstab("026-two-exports-prefix/input.fstab");
+  REQUIRE(config.fstab->size() == 2);
+  CHECK(config.fstab->at(1).source == "nfs.internal.example.com:/data/B");
+  CHECK(config.fstab->at(1).target == "/srv/B");
+  CHECK(asked_for(nfs.mounts[0], config)->same_source.is(true));
+  CHECK(asked_for(nfs.mounts[1], config)->same_source.is(false));
 }
 
 TEST_CASE("corpus 027: UDP, no locks, short attribute cache, fsc at the end") {
@@ -613,6 +665,10 @@ TEST_CASE("corpus 048: the first mount fixed the connections of its client") {
   CHECK(nfs.clients[1].mounts == Names{"/old"});
   CHECK(nfs.clients[1].nconnect.is(4));
   CHECK(nfs.clients[1].transport_count.is(4));
+  const auto config = fstab("048-nconnect-first-mount-wins/input.fstab");
+  CHECK(asked_for(nfs.mounts[0], config)->nconnect.is_absent());
+  CHECK(asked_for(nfs.mounts[1], config)->nconnect.is(8));
+  CHECK(asked_for(nfs.mounts[2], config)->nconnect.is(4));
 }
 
 TEST_CASE("corpus 050, 055, 059, 065: single mounts as the kernel prints them") {
@@ -699,6 +755,11 @@ TEST_CASE("corpus 070 and 071: sizes and time-outs as in effect") {
   CHECK(nfs.mounts[0].rsize_bytes.is(1048576));
   CHECK(nfs.mounts[1].rsize_bytes.is(98304));
   CHECK(nfs.mounts[1].wsize_bytes.is(1048576));
+  const auto config = fstab("071-rsize-above-1m/input.fstab");
+  CHECK(asked_for(nfs.mounts[0], config)->rsize_bytes.is(4194304));
+  CHECK(asked_for(nfs.mounts[0], config)->wsize_bytes.is(4194304));
+  CHECK(asked_for(nfs.mounts[1], config)->rsize_bytes.is(100000));
+  CHECK(asked_for(nfs.mounts[1], config)->wsize_bytes.is(5000000));
 }
 
 TEST_CASE("corpus 121: mounts of block devices are no business of NFS") {
