@@ -199,6 +199,13 @@ const OpResult* CompoundResult::find(Op op) const {
   return found == ops.end() ? nullptr : &*found;
 }
 
+std::vector<const OpResult*> CompoundResult::all(Op op) const {
+  std::vector<const OpResult*> found;
+  for (const auto& result : ops)
+    if (result.op == static_cast<std::uint32_t>(op)) found.push_back(&result);
+  return found;
+}
+
 XdrWriter& Compound::begin(Op op) {
   ++count_;
   return ops_.u32(static_cast<std::uint32_t>(op));

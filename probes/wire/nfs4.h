@@ -141,8 +141,9 @@ struct CompoundResult {
   std::uint32_t status = 0;
   std::vector<OpResult> ops;  // the last one may carry the error
 
-  // The result of the operation, when it is there and succeeded.
+  // The first result of the operation; nullptr when the compound did not get there.
   const OpResult* find(Op op) const;
+  std::vector<const OpResult*> all(Op op) const;  // in their order
   template <class T>
   const T* value(Op op) const {
     const OpResult* found = find(op);

@@ -25,6 +25,7 @@ namespace {
 
 constexpr std::uint32_t slots_asked = 1024;  // the most that the Linux client can be set to (max_session_slots)
 constexpr std::uint32_t slots_used = 8;
+constexpr int most_round_trips = 6;           // of the longest chain: no directory deeper is looked at beyond it
 constexpr std::size_t directories_tried = 4;  // below an export, when it has no file of its own
 
 double ms(io::Duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
@@ -317,27 +318,43 @@ class Ladder final : public NfsServerAsk, public std::enable_shared_from_this<La
     return paths;
   }
 
-  // Attributes, directory and flavours of the root and of each export; then a file to test a lock on.
+  // Attributes, directory and flavours of each export; then a file to test a lock on.
   void explore4(const Ask4& ask4, int depth) {
-    auto self = shared_from_this();
-    ask4(
-        [](nfs4::Compound& compound) {
-          compound.putrootfh().getattr({nfs4::attr::supported_attrs, nfs4::attr::lease_time});
-        },
-        depth, [self](Outcome<nfs4::CompoundResult> result, int) { self->note_lease(result); });
     auto paths = asked_exports();
     if (paths.empty()) paths.emplace_back("/");
     for (const auto& path : paths) explore_export4(ask4, path, depth);
   }
 
-  void note_lease(const Outcome<nfs4::CompoundResult>& result) {
-    const auto* attributes = result ? result->value<nfs4::Attributes>(nfs4::Op::getattr) : nullptr;
-    if (attributes != nullptr && attributes->has(nfs4::attr::lease_time)) {
-      out_.lease_s = attributes->lease_s;
-      row_ok("lease");
-    } else {
-      note_nfs4_error("lease", result);
-    }
+  // One compound: a server with a single slot would make a round trip of each. It ends where the first operation fails.
+  void explore_export4(const Ask4& ask4, const std::string& path, int depth) {
+    auto self = shared_from_this();
+    const auto parts = components(path);
+    ask4(
+        [parts](nfs4::Compound& compound) {
+          compound.putrootfh().getattr({nfs4::attr::supported_attrs, nfs4::attr::lease_time});
+          for (const auto& part : parts) compound.lookup(part);
+          compound.getattr({nfs4::attr::supported_attrs, nfs4::attr::type, nfs4::attr::fsid, nfs4::attr::maxfilesize,
+                            nfs4::attr::maxname, nfs4::attr::maxread, nfs4::attr::maxwrite, nfs4::attr::space_avail,
+                            nfs4::attr::space_free, nfs4::attr::space_total});
+          compound.readdir({nfs4::attr::type, nfs4::attr::rdattr_error});
+          if (!parts.empty()) to_secinfo(compound, parts);
+        },
+        depth,
+        [self, ask4, path, parts](Outcome<nfs4::CompoundResult> result, int next) {
+          self->note_lease(result);
+          self->note_export4(path, result);
+          self->note_entries4(ask4, path, parts, result, next, true);
+          if (parts.empty() || !result || result->status == nfs4::status::minor_vers_mismatch) return;
+          if (result->find(nfs4::Op::secinfo) != nullptr) return self->note_secinfo(path, result);
+          // LOOKUP or READDIR failed, perhaps because of the very flavours.
+          ask4([parts](nfs4::Compound& compound) { to_secinfo(compound, parts); }, next,
+               [self, path](Outcome<nfs4::CompoundResult> flavors, int) { self->note_secinfo(path, flavors); });
+        });
+  }
+
+  static void to_secinfo(nfs4::Compound& compound, const std::vector<std::string>& parts) {
+    to_path(compound, {parts.begin(), parts.end() - 1});
+    compound.secinfo(parts.back());
   }
 
   void note_nfs4_error(const std::string& question, const Outcome<nfs4::CompoundResult>& result,
@@ -349,34 +366,25 @@ class Ladder final : public NfsServerAsk, public std::enable_shared_from_this<La
     row(question, failure, std::move(what));
   }
 
-  void explore_export4(const Ask4& ask4, const std::string& path, int depth) {
-    auto self = shared_from_this();
-    const auto parts = components(path);
-    ask4(
-        [parts](nfs4::Compound& compound) {
-          to_path(compound, parts);
-          compound.getattr({nfs4::attr::supported_attrs, nfs4::attr::type, nfs4::attr::fsid, nfs4::attr::maxfilesize,
-                            nfs4::attr::maxname, nfs4::attr::maxread, nfs4::attr::maxwrite, nfs4::attr::space_avail,
-                            nfs4::attr::space_free, nfs4::attr::space_total});
-        },
-        depth, [self, path](Outcome<nfs4::CompoundResult> result, int) { self->note_export4(path, result); });
-    if (!parts.empty()) {
-      ask4(
-          [parts](nfs4::Compound& compound) {
-            to_path(compound, {parts.begin(), parts.end() - 1});
-            compound.secinfo(parts.back());
-          },
-          depth, [self, path](Outcome<nfs4::CompoundResult> result, int) { self->note_secinfo(path, result); });
-    }
-    find_file4(ask4, path, parts, depth, true);
+  void note_lease(const Outcome<nfs4::CompoundResult>& result) {
+    const auto* attributes = result ? result->value<nfs4::Attributes>(nfs4::Op::getattr) : nullptr;
+    if (attributes == nullptr || !attributes->has(nfs4::attr::lease_time)) return note_nfs4_error("lease", result);
+    out_.lease_s = attributes->lease_s;
+    row_ok("lease");
   }
 
   void note_export4(const std::string& path, const Outcome<nfs4::CompoundResult>& result) {
     if (!result || result->status == nfs4::status::minor_vers_mismatch)
       return note_nfs4_error("attributes", result, path);
     facts::NfsExport& item = export_facts(path);
-    item.lookup_result = nfs4::status_name(result->status);
-    const auto* attributes = result->value<nfs4::Attributes>(nfs4::Op::getattr);
+    const auto got = result->all(nfs4::Op::getattr);
+    const auto lookups = result->all(nfs4::Op::lookup);
+    if (!lookups.empty() && lookups.back()->status != nfs4::status::ok) {
+      item.lookup_result = nfs4::status_name(lookups.back()->status);
+    } else if (got.size() == 2) {
+      item.lookup_result = std::string("ok");
+    }
+    const auto* attributes = got.size() == 2 ? std::get_if<nfs4::Attributes>(&got[1]->value) : nullptr;
     if (attributes == nullptr) return note_nfs4_error("attributes", result, path);
     row_ok("attributes");
     const auto number = [&](std::uint32_t attribute, auto& fact, auto value) {
@@ -403,8 +411,15 @@ class Ladder final : public NfsServerAsk, public std::enable_shared_from_this<La
     row_ok("secinfo");
   }
 
-  void find_file4(const Ask4& ask4, const std::string& path, const std::vector<std::string>& parts, int depth,
-                  bool deeper) {
+  void note_entries4(const Ask4& ask4, const std::string& path, const std::vector<std::string>& parts,
+                     const Outcome<nfs4::CompoundResult>& result, int depth, bool deeper) {
+    const auto* entries = result ? result->value<nfs4::Entries>(nfs4::Op::readdir) : nullptr;
+    if (entries == nullptr) return note_nfs4_error("directory", result, path);
+    row_ok("directory");
+    use_entries4(ask4, path, parts, *entries, depth, deeper);
+  }
+
+  void look_into(const Ask4& ask4, const std::string& path, const std::vector<std::string>& parts, int depth) {
     auto self = shared_from_this();
     ask4(
         [parts](nfs4::Compound& compound) {
@@ -412,11 +427,8 @@ class Ladder final : public NfsServerAsk, public std::enable_shared_from_this<La
           compound.readdir({nfs4::attr::type, nfs4::attr::rdattr_error});
         },
         depth,
-        [self, ask4, path, parts, deeper](Outcome<nfs4::CompoundResult> result, int next) {
-          const auto* entries = result ? result->value<nfs4::Entries>(nfs4::Op::readdir) : nullptr;
-          if (entries == nullptr) return self->note_nfs4_error("directory", result, path);
-          self->row_ok("directory");
-          self->use_entries4(ask4, path, parts, *entries, next, deeper);
+        [self, ask4, path, parts](Outcome<nfs4::CompoundResult> result, int next) {
+          self->note_entries4(ask4, path, parts, result, next, false);
         });
   }
 
@@ -432,12 +444,12 @@ class Ladder final : public NfsServerAsk, public std::enable_shared_from_this<La
       lockt_file_.push_back(entry.name);
       return ask_lockt(ask4, depth);
     }
-    if (!deeper) return;
+    if (!deeper || depth >= most_round_trips) return;
     for (const auto& entry : entries.list) {
       if (entry.attributes.type != 2 || lockt_asked_ || directories++ == directories_tried) continue;
       auto below = parts;
       below.push_back(entry.name);
-      find_file4(ask4, path, below, depth, false);
+      look_into(ask4, path, below, depth);
     }
   }
 
