@@ -1,0 +1,12 @@
+// NLM_TEST answers.
+#include <cstddef>
+#include <cstdint>
+
+#include "probes/wire/nlm.h"
+#include "tests/fuzz/wire_check.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto outcome = wire::nlm::decode_test4({data, size});
+  if (const auto* stat = checked(outcome)) require(*stat <= wire::nlm::Stat::failed);
+  return 0;
+}
