@@ -76,4 +76,9 @@ void Reading::note(const std::vector<Note>& notes) {
 
 void Reading::malformed(const std::string& reason) { note({Note{0, reason, true}}); }
 
+void Reading::malformed(const base::Error& error) {
+  const std::size_t place = error.where.find(':');
+  malformed(place == std::string::npos ? error.message : "at " + error.where.substr(place + 1) + ": " + error.message);
+}
+
 }  // namespace probes

@@ -41,6 +41,7 @@ class Reading {
   // What the parser had to say about the text read last, into its row: malformed when an entry was lost.
   void note(const std::vector<Note>& notes);
   void malformed(const std::string& reason);
+  void malformed(const base::Error& error);  // with line and column where it tells them
   // Makes the row of the text read last say how it went until now, its parsing included.
   facts::Source& last_row() { return facts_.sources.back(); }
 

@@ -159,7 +159,7 @@ VolData read_vol_data(Reading& reading, const KubeletPath& path, std::map<std::s
     if (parsed)
       data = std::move(*parsed);
     else
-      reading.malformed(parsed.error().message);
+      reading.malformed(parsed.error());
     return data;
   }
   return {};

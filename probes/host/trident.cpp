@@ -296,7 +296,7 @@ void read_trident(Reading& reading) {
     if (!text) continue;
     auto parsed = parse_trident(*text, path);
     if (!parsed) {
-      reading.malformed(parsed.error().message);
+      reading.malformed(parsed.error());
       continue;
     }
     reading.note(parsed->notes);

@@ -166,10 +166,12 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& where)
   return manifest;
 }
 
+constexpr std::string_view manifest_path = "/mountaudit/manifest.json";
+
 class TreeHost : public Host {
  public:
   TreeHost(std::string root, RootDir directory) : root_(std::move(root)), directory_(std::move(directory)) {
-    const std::string name = "/mountaudit/manifest.json";
+    const std::string name(manifest_path);
     auto text = directory_.read(name);
     if (!text) {
       if (text.error().kind != ErrorKind::absent) manifest_error_ = text.error();
@@ -214,8 +216,8 @@ class TreeHost : public Host {
   }
   std::vector<facts::Source> own_rows() const override {
     if (!manifest_error_) return {};
-    return {
-        {"manifest", manifest_error_->where, base::status_word(manifest_error_->kind), manifest_error_->message, {}}};
+    return {{"manifest", std::string(manifest_path), base::status_word(manifest_error_->kind),
+             base::to_text(*manifest_error_), {}}};
   }
 
  private:

@@ -245,7 +245,6 @@ Result<Fd> RootDir::walk(std::string_view path, Want want) const {
       if (text.starts_with('/')) behind.clear();
       const auto parts = components(text);
       for (auto part = parts.rbegin(); part != parts.rend(); ++part) ahead.emplace_front(*part);
-      if (ahead.empty()) return tl::unexpected(error_of(EISDIR, std::string(path)));
       continue;
     }
     if (!ahead.empty()) {
