@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "audit/base/result.h"
 #include "audit/facts/reflect.h"
 
 namespace audit {
@@ -16,6 +19,7 @@ struct Item;
 struct Scope;
 struct Reference;
 struct DerivedFact;
+struct Collection;
 
 enum class Truth : std::uint8_t { no, yes, unknown };
 inline Truth truth(bool b) { return b ? Truth::yes : Truth::no; }
@@ -46,6 +50,18 @@ struct Reading {
   std::string path;    // in the document: "nfs.servers[1].rtmax_bytes"
 };
 
+// Refuses a name that is not there (and names the nearest one), and a path through a list.
+base::Result<FactPath> resolve_path(std::string_view text, const Scope& scope);
+// References on the way and the collection at the end: "client.ops".
+struct CollectionPath {
+  std::vector<const Reference*> references;
+  const Collection* collection = nullptr;
+};
+base::Result<CollectionPath> resolve_collection(std::string_view text, const Scope& scope);
+std::vector<Item> read_collection(const Context& context, const Item& item, const CollectionPath& path);
+// The item at the end of the references of a path; nothing where one of them leads nowhere.
+std::optional<Item> follow(const Context& context, const Item& item, const std::vector<const Reference*>& references);
+
 facts::Value read_value(const Context& context, const Item& item, const FactPath& path);
 Reading read_fact(const Context& context, const Item& item, const FactPath& path);
 
@@ -69,10 +85,16 @@ struct Condition {
   std::vector<Test> tests;
 };
 
+// A value as texts show it: "unknown", "not set", 3, 64.0 as 64, yes or no, a list divided by commas.
+std::string value_text(const facts::Value& value, std::string_view spec = {}, bool ja = false);
+
 // Facts whose being unknown kept a condition from being decided, as "path: why".
 using Missing = std::vector<std::string>;
 
 Truth evaluate(const Condition& condition, const Context& context, const Item& item, Missing* missing = nullptr);
+
+// "nfs.servers[1].rtmax_bytes: timeout after 2 s" of a fact that is not known.
+std::string missing_text(const Context& context, const Item& item, const FactPath& path);
 
 // "needs nfs.servers[1].rtmax_bytes: timeout after 2 s"
 std::string needs_text(const Missing& missing);

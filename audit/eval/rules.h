@@ -20,7 +20,8 @@ struct TextFile {
   std::string text;
 };
 
-// A text with placeholders, {fact.path} or {fact.path:spec}. Specs: .1f .0f .2% d (fmt), json sh fstab (quoting).
+// A text with placeholders, {fact.path} or {fact.path:spec}. Specs: .1f .0f .2% d (as in fmt); in snippets
+// also json, sh, squote (inside single quotes of a shell) and fstab (octal escapes).
 struct Template {
   struct Piece {
     std::string text;  // literal, when `path` is not set
@@ -84,10 +85,10 @@ struct Note {
 
 struct Show {
   std::vector<FactPath> facts;
-  std::string table;  // a collection of the item
+  std::string table;  // a collection of the item; empty: no table
+  CollectionPath table_path;
   std::vector<std::string> columns;
-  std::vector<FactPath> column_paths;   // seen from an item of the collection
-  std::vector<std::string> table_path;  // references on the way to the collection, then its name
+  std::vector<FactPath> column_paths;  // seen from an item of the collection
 };
 
 struct Rule {
@@ -105,7 +106,7 @@ struct Rule {
   std::optional<Condition> lower_by_one;
   std::vector<FactPath> group_by;
   std::string affects;  // a collection of the item; empty: none
-  std::vector<std::string> affects_path;
+  CollectionPath affects_path;
   Show show;
   std::vector<Note> notes;
   Fix fix;
@@ -121,10 +122,11 @@ struct Snippet {
   std::string effect;
   Template undo;
   Template text;
-  std::string for_each;  // kind of item its placeholders are read from; one text per item, equal ones once
+  std::string for_each;  // kind of item its placeholders are read from
   const Scope* scope = nullptr;
   std::optional<Condition> when;  // left out where this is known to be false
-  bool own_line = false;          // each item keeps its own options (fstab); else what its items have in common
+  bool own_line = false;          // one text per item, with its own options (fstab); else one with what they share
+  std::optional<FactPath> each;   // {each}: this fact of every item, quoted for a shell, divided by blanks
 };
 
 struct RuleSet {

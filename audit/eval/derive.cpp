@@ -1,0 +1,407 @@
+#include "audit/eval/derive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unordered_map>
+
+#include "audit/base/text.h"
+
+namespace audit {
+
+namespace {
+
+using facts::Absent;
+using facts::Kind;
+using facts::Unknown;
+using facts::Value;
+
+constexpr double min_window_s = 10;
+constexpr std::uint64_t min_window_ops = 1000;
+constexpr std::uint64_t min_sends = 1000;
+constexpr std::uint64_t min_average_ops = 100;
+constexpr std::uint64_t wrapped_above = std::uint64_t{1} << 63;
+
+// Seconds since the epoch of "YYYY-MM-DDTHH:MM:SS[.fff]Z".
+std::optional<double> parse_time(std::string_view text) {
+  if (text.size() < 20 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':')
+    return std::nullopt;
+  const auto part = [&](std::size_t at, std::size_t size) { return base::number<int>(text.substr(at, size)); };
+  const auto year = part(0, 4), month = part(5, 2), day = part(8, 2), hour = part(11, 2), minute = part(14, 2);
+  const std::size_t zone = text.find_first_of("Z+-", 17);
+  if (zone == std::string_view::npos || text[zone] != 'Z') return std::nullopt;
+  const auto second = base::real(text.substr(17, zone - 17));
+  if (!year || !month || !day || !hour || !minute || !second) return std::nullopt;
+  // Days from a civil date, proleptic Gregorian (H. Hinnant's algorithm over years that begin in March).
+  const int y = *month <= 2 ? *year - 1 : *year;
+  const int era = y / 400;
+  const int yoe = y - era * 400;
+  const int doy = (153 * (*month + (*month > 2 ? -3 : 9)) + 2) / 5 + *day - 1;
+  const int doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
+  const double days = era * 146097.0 + doe - 719468.0;
+  return days * 86400 + *hour * 3600 + *minute * 60 + *second;
+}
+
+std::string server_key(std::string_view host, std::uint32_t port) { return fmt::format("{}|{}", host, port); }
+
+}  // namespace
+
+// --- the document, prepared ----------------------------------------------------------------------------------------
+
+struct Context::Index {
+  std::unordered_map<std::string, std::uint32_t> client_by_id;
+  std::vector<std::vector<std::uint32_t>> mounts_of_client;
+  std::unordered_map<std::string, std::uint32_t> server_by_key;  // "addr|port", then "name|port"
+  std::unordered_map<std::string, std::uint32_t> earlier_mount_by_key;
+  std::unordered_map<std::string, std::uint32_t> earlier_client_by_id;
+  std::optional<double> wall_s;  // between the two samples, from the node's clocks
+  std::string not_comparable;    // why `earlier` is of no use
+  std::unordered_map<std::uint32_t, ClientNumbers> numbers;
+  std::unordered_map<std::string, std::size_t> source_cache;
+};
+
+namespace {
+
+std::string mount_key(const facts::NfsMount& mount) { return mount.target + '\n' + mount.source; }
+
+}  // namespace
+
+Context::Context(const facts::Facts& document) : facts(document), index_(std::make_unique<Index>()) {
+  Index& index = *index_;
+  const facts::Nfs& nfs = facts.nfs;
+  index.mounts_of_client.resize(nfs.clients.size());
+  for (std::uint32_t i = 0; i < nfs.clients.size(); ++i) index.client_by_id.emplace(nfs.clients[i].id, i);
+  for (std::uint32_t i = 0; i < nfs.mounts.size(); ++i) {
+    const auto client = index.client_by_id.find(nfs.mounts[i].client_id);
+    if (client != index.client_by_id.end()) index.mounts_of_client[client->second].push_back(i);
+  }
+  for (std::uint32_t i = 0; i < nfs.servers.size(); ++i) {
+    const facts::NfsServer& server = nfs.servers[i];
+    if (server.addr.has_value()) index.server_by_key.emplace(server_key(*server.addr, server.port), i);
+    index.server_by_key.emplace(server_key(server.name, server.port), i);
+  }
+  if (!facts.earlier) return;
+  const facts::Facts& before = *facts.earlier;
+  const facts::Node &now = facts.node, &then = before.node;
+  if (now.boot_id.has_value() && then.boot_id.has_value() && *now.boot_id != *then.boot_id) {
+    index.not_comparable = "the earlier sample is from another boot";
+    return;
+  }
+  if (now.boottime_ns.has_value() && then.boottime_ns.has_value() && *now.boottime_ns > *then.boottime_ns) {
+    index.wall_s = static_cast<double>(*now.boottime_ns - *then.boottime_ns) / 1e9;
+  } else if (now.collected_at.has_value() && then.collected_at.has_value()) {
+    const auto end = parse_time(*now.collected_at), start = parse_time(*then.collected_at);
+    if (start && end && *end > *start) index.wall_s = *end - *start;
+  }
+  for (std::uint32_t i = 0; i < before.nfs.mounts.size(); ++i)
+    index.earlier_mount_by_key.emplace(mount_key(before.nfs.mounts[i]), i);
+  for (std::uint32_t i = 0; i < before.nfs.clients.size(); ++i)
+    index.earlier_client_by_id.emplace(before.nfs.clients[i].id, i);
+}
+
+Context::~Context() = default;
+
+std::unordered_map<std::string, std::size_t>& Context::source_cache() const { return index_->source_cache; }
+
+std::optional<std::uint32_t> Context::client_of_mount(std::uint32_t mount) const {
+  const auto found = index_->client_by_id.find(facts.nfs.mounts[mount].client_id);
+  if (found == index_->client_by_id.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<std::uint32_t> Context::server_of_client(std::uint32_t client) const {
+  const facts::NfsClient& c = facts.nfs.clients[client];
+  for (const auto* host : {&c.addr, &c.server_name}) {
+    if (!host->has_value()) continue;
+    const auto found = index_->server_by_key.find(server_key(**host, c.port));
+    if (found != index_->server_by_key.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+const std::vector<std::uint32_t>& Context::mounts_of_client(std::uint32_t client) const {
+  return index_->mounts_of_client[client];
+}
+
+const facts::NfsMount* Context::earlier_mount(std::uint32_t mount) const {
+  const auto found = index_->earlier_mount_by_key.find(mount_key(facts.nfs.mounts[mount]));
+  return found == index_->earlier_mount_by_key.end() ? nullptr : &facts.earlier->nfs.mounts[found->second];
+}
+
+const facts::NfsClient* Context::earlier_client(std::uint32_t client) const {
+  const auto found = index_->earlier_client_by_id.find(facts.nfs.clients[client].id);
+  return found == index_->earlier_client_by_id.end() ? nullptr : &facts.earlier->nfs.clients[found->second];
+}
+
+namespace {
+
+const facts::NfsOp* find_op(const facts::NfsMount& mount, std::size_t hint, const std::string& name) {
+  if (hint < mount.ops.size() && mount.ops[hint].op == name) return &mount.ops[hint];
+  for (const auto& op : mount.ops) {
+    if (op.op == name) return &op;
+  }
+  return nullptr;
+}
+
+// Counters only grow while a mount lives. A smaller one, or a smaller age, means that the mount was made anew.
+bool is_same_mount(const facts::NfsMount& before, const facts::NfsMount& now) {
+  if (before.age_s.has_value() && now.age_s.has_value() && *now.age_s < *before.age_s) return false;
+  for (std::size_t i = 0; i < before.ops.size(); ++i) {
+    const facts::NfsOp& old = before.ops[i];
+    const facts::NfsOp* op = find_op(now, i, old.op);
+    if (op == nullptr || op->ops < old.ops || op->trans < old.trans || op->timeouts < old.timeouts ||
+        op->bytes_sent < old.bytes_sent || op->bytes_recv < old.bytes_recv)
+      return false;
+  }
+  return true;
+}
+
+void add_op(ClientOp& sum, const facts::NfsOp& op) {
+  sum.total.ops += op.ops;
+  sum.total.trans += op.trans;
+  sum.total.timeouts += op.timeouts;
+  sum.total.bytes_sent += op.bytes_sent;
+  sum.total.bytes_recv += op.bytes_recv;
+  sum.total.queue_ms += op.queue_ms;
+  sum.total.rtt_ms += op.rtt_ms;
+  sum.total.execute_ms += op.execute_ms;
+  if (op.errors.has_value()) sum.total.errors = sum.total.errors.value_or(0) + *op.errors;
+  if (op.queue_ms > wrapped_above || op.rtt_ms > wrapped_above || op.execute_ms > wrapped_above) sum.wrapped = true;
+}
+
+// Unsigned on purpose: times that ran below zero in the kernel stand just below 2^64 and still give right differences.
+void add_window(ClientOp::Window& window, const facts::NfsOp& now, const facts::NfsOp& before) {
+  window.ops += now.ops - before.ops;
+  window.trans += now.trans - before.trans;
+  window.timeouts += now.timeouts - before.timeouts;
+  window.bytes_sent += now.bytes_sent - before.bytes_sent;
+  window.bytes_recv += now.bytes_recv - before.bytes_recv;
+  window.queue_ms += now.queue_ms - before.queue_ms;
+  window.rtt_ms += now.rtt_ms - before.rtt_ms;
+  window.execute_ms += now.execute_ms - before.execute_ms;
+}
+
+}  // namespace
+
+const ClientNumbers& Context::numbers(std::uint32_t client) const {
+  const auto known = index_->numbers.find(client);
+  if (known != index_->numbers.end()) return known->second;
+  ClientNumbers result;
+  std::optional<double> by_age;
+  bool counted = false, dropped = false;
+  const auto& mounts = index_->mounts_of_client[client];
+  for (const std::uint32_t m : mounts) {
+    const facts::NfsMount& mount = facts.nfs.mounts[m];
+    if (mount.ops.empty()) continue;
+    counted = true;
+    const facts::NfsMount* before = facts.earlier && index_->not_comparable.empty() ? earlier_mount(m) : nullptr;
+    if (before != nullptr && !is_same_mount(*before, mount)) {
+      before = nullptr;
+      dropped = true;
+    }
+    if (before != nullptr) {
+      result.has_window = true;
+      if (mount.age_s.has_value() && before->age_s.has_value() && *mount.age_s > *before->age_s)
+        by_age = static_cast<double>(*mount.age_s - *before->age_s);
+    }
+    for (std::size_t i = 0; i < mount.ops.size(); ++i) {
+      const facts::NfsOp& op = mount.ops[i];
+      ClientOp* sum = nullptr;
+      if (i < result.ops.size() && result.ops[i].total.op == op.op) {
+        sum = &result.ops[i];
+      } else {
+        for (auto& other : result.ops) {
+          if (other.total.op == op.op) sum = &other;
+        }
+      }
+      if (sum == nullptr) {
+        sum = &result.ops.emplace_back();
+        sum->total.op = op.op;
+      }
+      add_op(*sum, op);
+      const facts::NfsOp* old = before != nullptr ? find_op(*before, i, op.op) : nullptr;
+      if (old != nullptr) add_window(sum->window, op, *old);
+    }
+  }
+  result.window_s = index_->wall_s ? index_->wall_s : by_age;
+  if (!counted) {
+    result.no_window = why_unknown(*this, "nfs.mounts[0].ops");
+  } else if (!facts.earlier) {
+    result.no_window = "one sample only, rates need two";
+  } else if (!index_->not_comparable.empty()) {
+    result.no_window = index_->not_comparable;
+  } else if (dropped) {
+    result.no_window = "mounted again, or counters reset, between the samples";
+  } else {
+    result.no_window = "the earlier sample has no such mount";
+  }
+  if (result.has_window && result.window_s && *result.window_s < min_window_s) {
+    result.has_window = false;
+    result.no_window =
+        fmt::format("the samples are {:.1f} s apart, {:.0f} s are needed", *result.window_s, min_window_s);
+  }
+  result.no_rate = result.has_window ? "the time between the samples is not known" : result.no_window;
+  return index_->numbers.emplace(client, std::move(result)).first->second;
+}
+
+// --- where facts come from -----------------------------------------------------------------------------------------
+
+namespace {
+
+struct Origin {
+  std::string_view fact;                  // path without indices, prefix
+  std::array<std::string_view, 4> names;  // endings of source names, best first
+};
+
+constexpr std::array<Origin, 22> origins{{
+    {"nfs.mounts.kubelet", {"kubelet/pods", "kubelet", "", ""}},
+    {"nfs.mounts.age_s", {"mountstats", "", "", ""}},
+    {"nfs.mounts.bytes", {"mountstats", "", "", ""}},
+    {"nfs.mounts.events", {"mountstats", "", "", ""}},
+    {"nfs.mounts.ops", {"mountstats", "", "", ""}},
+    {"nfs.mounts.lease", {"mountstats", "", "", ""}},
+    {"nfs.mounts.sessions", {"mountstats", "", "", ""}},
+    {"nfs.mounts.pnfs", {"mountstats", "", "", ""}},
+    {"nfs.mounts.impl_id", {"mountstats", "", "", ""}},
+    {"nfs.clients.transport", {"mountstats", "mountinfo", "/mounts", "mount-l"}},
+    {"nfs.clients.ops", {"mountstats", "", "", ""}},
+    {"nfs", {"mountinfo", "/mounts", "mount-l", "mountstats"}},
+    {"mounts", {"mountinfo", "/mounts", "mount-l", "mountstats"}},
+    {"kernel.release", {"osrelease", "uname", "", ""}},
+    {"kernel", {"os-release", "", "", ""}},
+    {"node.kubelet", {"kubelet/pods", "kubelet", "", ""}},
+    {"node.virt_launcher", {"kubelet/pods", "kubelet", "", ""}},
+    {"node.trident", {"trident/tracking", "", "", ""}},
+    {"node.boottime_ns", {"uptime", "", "", ""}},
+    {"config.fstab", {"fstab", "", "", ""}},
+    {"config.trident", {"trident/tracking", "", "", ""}},
+    {"config.nfsmount_conf", {"nfsmount.conf", "", "", ""}},
+}};
+
+std::string without_indices(std::string_view path) {
+  std::string plain;
+  bool inside = false;
+  for (const char c : path) {
+    if (c == '[') inside = true;
+    if (!inside) plain += c;
+    if (c == ']') inside = false;
+  }
+  return plain;
+}
+
+std::optional<std::size_t> first_index(std::string_view path) {
+  const std::size_t open = path.find('['), close = path.find(']');
+  if (open == std::string_view::npos || close == std::string_view::npos) return std::nullopt;
+  return base::number<std::size_t>(path.substr(open + 1, close - open - 1));
+}
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+std::size_t find_row(const std::vector<facts::Source>& rows, const Origin& origin) {
+  for (const std::string_view ending : origin.names) {
+    if (ending.empty()) break;
+    std::size_t best = none;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!rows[i].name.ends_with(ending)) continue;
+      if (best == none || (rows[best].status != "ok" && rows[i].status == "ok")) best = i;
+    }
+    if (best != none && (rows[best].status == "ok" || origin.names[1].empty())) return best;
+  }
+  // None of them was read well: the row of the first that was tried tells why.
+  for (const std::string_view ending : origin.names) {
+    if (ending.empty()) break;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].name.ends_with(ending)) return i;
+    }
+  }
+  return none;
+}
+
+// What was learned from a server by asking has a row named after the server; several questions have several rows.
+bool is_asked_of_server(std::string_view plain) {
+  for (const std::string_view name : {"name", "addr", "port", "mounted"}) {
+    if (plain == fmt::format("nfs.servers.{}", name)) return false;
+  }
+  return plain.starts_with("nfs.servers.");
+}
+
+const facts::Source* server_row(const facts::Facts& facts, std::string_view path, bool failed) {
+  const auto index = first_index(path);
+  if (!index || *index >= facts.nfs.servers.size()) return nullptr;
+  const facts::NfsServer& server = facts.nfs.servers[*index];
+  const std::string host = server.addr.has_value() ? *server.addr : server.name;
+  const std::string shown = host.find(':') != std::string::npos ? '[' + host + ']' : host;
+  const std::string name = fmt::format("{}:{}", shown, server.port);
+  const std::string by_name = fmt::format("{}:{}", server.name, server.port);
+  const facts::Source* any = nullptr;
+  for (const auto& row : facts.sources) {
+    if (row.name != name && row.name != by_name && !row.name.starts_with(name + ' ')) continue;
+    if ((row.status != "ok") == failed) return &row;
+    any = &row;
+  }
+  return any;
+}
+
+std::string row_reason(const facts::Source& row) {
+  if (row.status == "ok") return "not told by " + row.name;
+  if (row.status == "skipped") return row.detail.empty() ? "not asked" : row.detail;
+  std::string reason = row.status;
+  if (row.detail.find(row.status) != std::string::npos) {
+    reason = row.detail;
+  } else if (!row.detail.empty()) {
+    reason += row.detail.starts_with("after ") ? " " + row.detail : ": " + row.detail;
+  }
+  return row.name.find('/') != std::string::npos ? row.name + ": " + reason : reason;
+}
+
+const facts::Source* row_of(const Context& context, std::string_view path, std::string_view plain, bool failed,
+                            std::unordered_map<std::string, std::size_t>& cache) {
+  if (is_asked_of_server(plain)) return server_row(context.facts, path, failed);
+  for (const Origin& origin : origins) {
+    if (!plain.starts_with(origin.fact)) continue;
+    auto found = cache.find(std::string(origin.fact));
+    if (found == cache.end())
+      found = cache.emplace(std::string(origin.fact), find_row(context.facts.sources, origin)).first;
+    return found->second == none ? nullptr : &context.facts.sources[found->second];
+  }
+  return nullptr;
+}
+
+// What was asked for has no single source: any file that could name the mount.
+std::string why_not_asked(const facts::Facts& facts) {
+  for (const std::string_view ending : {"fstab", "trident/tracking", "nfsmount.conf"}) {
+    for (const auto& row : facts.sources) {
+      if (row.name.ends_with(ending) && row.status != "ok" && row.status != "absent") return row_reason(row);
+    }
+  }
+  return "nothing that was read names this mount";
+}
+
+}  // namespace
+
+std::string source_of(const Context& context, std::string_view path) {
+  const std::string plain = without_indices(path);
+  if (plain.starts_with("nfs.mounts.asked")) {
+    const auto index = first_index(path);
+    if (index && *index < context.facts.nfs.mounts.size()) {
+      const auto& asked = context.facts.nfs.mounts[*index].asked;
+      if (asked.has_value()) return asked->path;
+    }
+    return "";
+  }
+  const facts::Source* row = row_of(context, path, plain, false, context.source_cache());
+  return row != nullptr ? row->name : "";
+}
+
+std::string why_unknown(const Context& context, std::string_view path) {
+  const std::string plain = without_indices(path);
+  if (plain.starts_with("nfs.mounts.asked")) return why_not_asked(context.facts);
+  const facts::Source* row = row_of(context, path, plain, true, context.source_cache());
+  if (row != nullptr) return row_reason(*row);
+  if (is_asked_of_server(plain)) return context.facts.node.live ? "not asked" : "not asked (passive)";
+  return "not read";
+}
+
+}  // namespace audit
