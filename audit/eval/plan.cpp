@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -103,6 +104,23 @@ std::optional<int> version_of(const Options& options) {
   return rank;
 }
 
+// vers=4 alone: the highest minor version that both sides know.
+bool is_bare(const Options& options) {
+  const auto bare = [](const Option& o) {
+    return slot_of(o.key) == "vers" && (o.value ? *o.value == "4" : o.key == "v4");
+  };
+  const auto minor = [](const Option& o) { return o.key == "minorversion"; };
+  return std::any_of(options.begin(), options.end(), bare) && std::none_of(options.begin(), options.end(), minor);
+}
+
+// New options stand in the order in which people read them.
+int place_of(const Option& option) {
+  static constexpr std::array<std::string_view, 7> order{"vers",    "nconnect", "recovery", "timeo",
+                                                         "retrans", "rsize",    "wsize"};
+  const std::string slot = slot_of(option.key);
+  return static_cast<int>(std::find(order.begin(), order.end(), slot) - order.begin());
+}
+
 // Of two wishes for one option the larger number or the higher version wins; of two words the first.
 void merge_value(Option& into, const Option& wish) {
   if (!into.value || !wish.value) return;
@@ -186,8 +204,7 @@ Options apply(const Changes& changes, Options line, const facts::NfsMount& mount
   // A text that asks for less than what runs would lower the version at the next mount.
   const auto asked = version_of(line);
   const auto in_use = mount.vers.has_value() ? version_rank(*mount.vers) : std::nullopt;
-  const Option* named = find_slot(line, "vers");
-  if (asked && in_use && *asked < *in_use && !(named->value && *named->value == "4")) {
+  if (asked && in_use && *asked < *in_use && !is_bare(line)) {
     drop("minorversion");
     *find_slot(line, "vers") = {"nfsvers", *mount.vers};
   }
@@ -306,6 +323,8 @@ class Planner {
     for (const auto& [client, drafts] : by_client) {
       Changes changes;
       for (const Draft* draft : drafts) collect(context_, *draft, changes);
+      std::stable_sort(changes.set.begin(), changes.set.end(),
+                       [](const Option& a, const Option& b) { return place_of(a) < place_of(b); });
       for (Draft* draft : drafts) remediate(*draft, client, changes);
       if (!changes.empty()) add_entries(client, drafts, changes, plan);
     }
