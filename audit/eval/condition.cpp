@@ -126,7 +126,7 @@ base::Result<FactPath> resolve_path(std::string_view text, const Scope& scope) {
   }
   while (!rest.empty()) {
     const Split split = split_first(rest);
-    const facts::FieldInfo* field = type != nullptr ? type->bare().field(split.head) : nullptr;
+    const facts::Field* field = type != nullptr ? type->bare().field(split.head) : nullptr;
     if (field == nullptr || (path.from_document && path.fields.empty() && split.head == "earlier"))
       return no_such_fact(text, scope);
     path.fields.push_back(field);
@@ -212,14 +212,14 @@ Found find_fact(const Context& context, const Item& item, const FactPath& path) 
     return found;
   }
   facts::Ref ref = path.from_document ? facts::ref_to(context.facts) : found.item.scope->ref(context, found.item);
-  for (const facts::FieldInfo* field : path.fields) {
+  for (const facts::Field* field : path.fields) {
     const State state = ref ? ref.state() : State::unknown;
     if (state == State::unknown) return found;
     if (state == State::absent) {
       found.value = facts::Absent{};
       return found;
     }
-    ref = {&field->type(), field->member(const_cast<void*>(ref.bare().at))};
+    ref = {&field->type(), field->in(ref.bare().at)};
   }
   if (path.type.kind == Kind::object || (path.type.kind == Kind::list && path.type.element == Kind::object)) {
     const State state = ref.state();

@@ -38,7 +38,7 @@ struct ValueType {
 struct FactPath {
   std::string text;
   std::vector<const Reference*> references;
-  std::vector<const facts::FieldInfo*> fields;
+  std::vector<const facts::Field*> fields;
   const DerivedFact* derived = nullptr;
   bool from_document = false;
   ValueType type;

@@ -2,9 +2,9 @@
 // /var/lib/trident/tracking (keys with Username or Secret are never read).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "audit/facts/fact.h"
@@ -22,8 +22,8 @@ struct FstabEntry {
   Fact<std::int64_t> pass;
 
   template <class FstabEntry = facts::FstabEntry>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"line", &FstabEntry::line, "line of /etc/fstab"},
         Field{"source", &FstabEntry::source, "fs_spec, decoded"},
         Field{"target", &FstabEntry::target, "fs_file, decoded"},
@@ -49,8 +49,8 @@ struct TridentVolume {
   Fact<std::vector<std::string>> published_paths;
 
   template <class TridentVolume = facts::TridentVolume>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"path", &TridentVolume::path, "tracking file inside the root"},
         Field{"volume", &TridentVolume::volume, "volume (PersistentVolume) name"},
         Field{"mount_options", &TridentVolume::mount_options, "mountOptions; null when there are none"},
@@ -74,8 +74,8 @@ struct Config {
   Fact<NfsRoot> nfsroot;  // absent: the command line names none
 
   template <class Config = facts::Config>
-  static constexpr auto fields() {
-    return std::tuple{Field{"fstab", &Config::fstab, "entries of /etc/fstab"},
+  static auto fields() {
+    return std::array{Field{"fstab", &Config::fstab, "entries of /etc/fstab"},
                       Field{"trident", &Config::trident, "volumes that Trident's node plugin tracks"},
                       Field{"nfsmount_conf", &Config::nfsmount_conf, "assignments of nfsmount.conf and its .d"},
                       Field{"systemd_mounts", &Config::systemd_mounts, "mount units of network file systems"},

@@ -2,9 +2,9 @@
 // Sources: Kubernetes API v1 and storage.k8s.io/v1, trident.netapp.io/v1.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "audit/facts/fact.h"
@@ -26,8 +26,8 @@ struct DeclaredPv {
   Fact<std::string> reclaim_policy;
 
   template <class DeclaredPv = facts::DeclaredPv>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"source", &DeclaredPv::source, "file that declares it, with the line"},
         Field{"name", &DeclaredPv::name, "PersistentVolume"},
         Field{"mount_options", &DeclaredPv::mount_options, "spec.mountOptions; null when there are none"},
@@ -54,8 +54,8 @@ struct DeclaredPvc {
   Fact<std::string> volume;
 
   template <class DeclaredPvc = facts::DeclaredPvc>
-  static constexpr auto fields() {
-    return std::tuple{Field{"source", &DeclaredPvc::source, "file that declares it, with the line"},
+  static auto fields() {
+    return std::array{Field{"source", &DeclaredPvc::source, "file that declares it, with the line"},
                       Field{"namespace", &DeclaredPvc::namespace_name, "namespace, default when not named"},
                       Field{"name", &DeclaredPvc::name, "PersistentVolumeClaim"},
                       Field{"access_modes", &DeclaredPvc::access_modes, "spec.accessModes"},
@@ -75,8 +75,8 @@ struct DeclaredStorageClass {
   Fact<std::string> reclaim_policy;
 
   template <class DeclaredStorageClass = facts::DeclaredStorageClass>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"source", &DeclaredStorageClass::source, "file that declares it, with the line"},
         Field{"name", &DeclaredStorageClass::name, "StorageClass"},
         Field{"provisioner", &DeclaredStorageClass::provisioner, "provisioner"},
@@ -97,8 +97,8 @@ struct DeclaredTridentBackend {
   Fact<std::string> svm;
 
   template <class DeclaredTridentBackend = facts::DeclaredTridentBackend>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"source", &DeclaredTridentBackend::source, "file that declares it, with the line"},
         Field{"name", &DeclaredTridentBackend::name, "TridentBackendConfig"},
         Field{"backend_name", &DeclaredTridentBackend::backend_name, "spec.backendName; null when not named"},
@@ -118,8 +118,8 @@ struct Declared {
   std::vector<DeclaredTridentBackend> trident_backends;
 
   template <class Declared = facts::Declared>
-  static constexpr auto fields() {
-    return std::tuple{Field{"pvs", &Declared::pvs, "PersistentVolumes"},
+  static auto fields() {
+    return std::array{Field{"pvs", &Declared::pvs, "PersistentVolumes"},
                       Field{"pvcs", &Declared::pvcs, "PersistentVolumeClaims"},
                       Field{"storage_classes", &Declared::storage_classes, "StorageClasses"},
                       Field{"trident_backends", &Declared::trident_backends, "TridentBackendConfigs"}};

@@ -2,8 +2,8 @@
 // audit/eval/derive.cpp and not stored.
 #pragma once
 
+#include <array>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "audit/facts/config.h"
@@ -14,6 +14,7 @@
 #include "audit/facts/network.h"
 #include "audit/facts/nfs.h"
 #include "audit/facts/node.h"
+#include "audit/facts/reflect.h"
 
 namespace facts {
 
@@ -33,8 +34,8 @@ struct Facts {
   Box<Facts> earlier;
 
   template <class Facts = facts::Facts>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"schema", &Facts::schema, "name and version of this document: mountaudit.facts/1"},
         Field{"node", &Facts::node, "the node and how it was read"},
         Field{"sources", &Facts::sources, "one row per source: what was read or asked, and how that went"},
@@ -49,5 +50,59 @@ struct Facts {
   }
   bool operator==(const Facts&) const = default;
 };
+
+// Described once, in types.cpp. What is not named here is described wherever it is asked for, which costs seconds.
+extern template const TypeInfo& type_of<FstabEntry>();
+extern template const TypeInfo& type_of<TridentVolume>();
+extern template const TypeInfo& type_of<Config>();
+extern template const TypeInfo& type_of<DeclaredPv>();
+extern template const TypeInfo& type_of<DeclaredPvc>();
+extern template const TypeInfo& type_of<DeclaredStorageClass>();
+extern template const TypeInfo& type_of<DeclaredTridentBackend>();
+extern template const TypeInfo& type_of<Declared>();
+extern template const TypeInfo& type_of<Facts>();
+extern template const TypeInfo& type_of<LogMessage>();
+extern template const TypeInfo& type_of<LogServer>();
+extern template const TypeInfo& type_of<GracePeriod>();
+extern template const TypeInfo& type_of<MountAttempt>();
+extern template const TypeInfo& type_of<PastedExport>();
+extern template const TypeInfo& type_of<Log>();
+extern template const TypeInfo& type_of<Mount>();
+extern template const TypeInfo& type_of<NfsmountConfEntry>();
+extern template const TypeInfo& type_of<SystemdMount>();
+extern template const TypeInfo& type_of<NfsRoot>();
+extern template const TypeInfo& type_of<BondSlave>();
+extern template const TypeInfo& type_of<Bond>();
+extern template const TypeInfo& type_of<NetInterface>();
+extern template const TypeInfo& type_of<NetPath>();
+extern template const TypeInfo& type_of<NetSocket>();
+extern template const TypeInfo& type_of<Network>();
+extern template const TypeInfo& type_of<AskedOptions>();
+extern template const TypeInfo& type_of<KubeletVolume>();
+extern template const TypeInfo& type_of<NfsOp>();
+extern template const TypeInfo& type_of<NfsTransport>();
+extern template const TypeInfo& type_of<NfsBytes>();
+extern template const TypeInfo& type_of<NfsMount>();
+extern template const TypeInfo& type_of<NfsClient>();
+extern template const TypeInfo& type_of<Nfs>();
+extern template const TypeInfo& type_of<NfsService>();
+extern template const TypeInfo& type_of<NfsExport>();
+extern template const TypeInfo& type_of<NfsExportEntry>();
+extern template const TypeInfo& type_of<NfsSession>();
+extern template const TypeInfo& type_of<NfsServer>();
+extern template const TypeInfo& type_of<Source>();
+extern template const TypeInfo& type_of<Node>();
+extern template const TypeInfo& type_of<Kernel>();
+extern template const TypeInfo& type_of<RpcTransport>();
+extern template const TypeInfo& type_of<RpcSwitch>();
+extern template const TypeInfo& type_of<ClientIdentity>();
+extern template const TypeInfo& type_of<RpcRegistration>();
+extern template const TypeInfo& type_of<RpcinfoListing>();
+extern template const TypeInfo& type_of<NfsiostatOps>();
+extern template const TypeInfo& type_of<NfsiostatReport>();
+extern template const TypeInfo& type_of<KernelSetting>();
+extern template const TypeInfo& type_of<RpcTunables>();
+extern template const TypeInfo& type_of<WaitingTask>();
+extern template const TypeInfo& type_of<Daemons>();
 
 }  // namespace facts

@@ -2,9 +2,9 @@
 // captured logs and pasted terminal text. Known messages only; every one keeps its line.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "audit/facts/fact.h"
@@ -33,8 +33,8 @@ struct LogMessage {
   Fact<std::string> detail;     // what it means, in words
 
   template <class LogMessage = facts::LogMessage>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"source", &LogMessage::source, "path inside the root, or the input that was given"},
         Field{"line", &LogMessage::line, "line where the message begins"},
         Field{"at", &LogMessage::at, "date and time of the stamp; as written when it names no year"},
@@ -77,8 +77,8 @@ struct LogServer {
   std::uint32_t last_line = 0;
 
   template <class LogServer = facts::LogServer>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"name", &LogServer::name, "server as the messages name it"},
         Field{"service", &LogServer::service, "nfs, lockd, statd or rpcbind: the service that is meant"},
         Field{"source", &LogServer::source, "log that says so"},
@@ -111,8 +111,8 @@ struct GracePeriod {
   Fact<std::int64_t> clients_to_reclaim;
 
   template <class GracePeriod = facts::GracePeriod>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"source", &GracePeriod::source, "log that says so"},
         Field{"line", &GracePeriod::line, "line where it begins"},
         Field{"host", &GracePeriod::host, "host that the line names"},
@@ -143,8 +143,8 @@ struct MountAttempt {
   Fact<std::uint32_t> error_line;
 
   template <class MountAttempt = facts::MountAttempt>
-  static constexpr auto fields() {
-    return std::tuple{Field{"source", &MountAttempt::source, "text that shows it"},
+  static auto fields() {
+    return std::array{Field{"source", &MountAttempt::source, "text that shows it"},
                       Field{"line", &MountAttempt::line, "line of the command"},
                       Field{"command", &MountAttempt::command, "the command, scrubbed"},
                       Field{"fs_type", &MountAttempt::fs_type, "file system type asked for"},
@@ -172,8 +172,8 @@ struct PastedExport {
   Fact<std::string> sec;
 
   template <class PastedExport = facts::PastedExport>
-  static constexpr auto fields() {
-    return std::tuple{Field{"source", &PastedExport::source, "text that shows it"},
+  static auto fields() {
+    return std::array{Field{"source", &PastedExport::source, "text that shows it"},
                       Field{"line", &PastedExport::line, "its line"},
                       Field{"path", &PastedExport::path, "exported directory"},
                       Field{"client", &PastedExport::client, "who may mount it"},
@@ -192,8 +192,8 @@ struct Log {
   std::vector<PastedExport> exports;
 
   template <class Log = facts::Log>
-  static constexpr auto fields() {
-    return std::tuple{Field{"messages", &Log::messages, "known messages of kernel and daemons, in order"},
+  static auto fields() {
+    return std::array{Field{"messages", &Log::messages, "known messages of kernel and daemons, in order"},
                       Field{"servers", &Log::servers, "servers that did not respond at times"},
                       Field{"grace_periods", &Log::grace_periods, "grace periods that server logs show"},
                       Field{"mount_attempts", &Log::mount_attempts, "mounts tried in pasted text"},

@@ -2,9 +2,9 @@
 // Sources: /proc/PID/mountinfo (proc(5), fs/proc_namespace.c), /proc/mounts, mount(8).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "audit/facts/fact.h"
@@ -26,8 +26,8 @@ struct Mount {
   Fact<std::string> hidden_by;           // mount point of a later mount on the same or a higher directory
 
   template <class Mount = facts::Mount>
-  static constexpr auto fields() {
-    return std::tuple{Field{"mount_id", &Mount::mount_id, "mount id of mountinfo; not unique across pasted files"},
+  static auto fields() {
+    return std::array{Field{"mount_id", &Mount::mount_id, "mount id of mountinfo; not unique across pasted files"},
                       Field{"parent_id", &Mount::parent_id, "mount id of the parent"},
                       Field{"device", &Mount::device, "major:minor of the file system"},
                       Field{"root", &Mount::root, "root of the mount within its file system"},

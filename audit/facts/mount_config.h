@@ -2,9 +2,9 @@
 // Documentation/admin-guide/nfs/nfsroot.rst.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "audit/facts/fact.h"
@@ -23,8 +23,8 @@ struct NfsmountConfEntry {
   Fact<std::string> option;  // the mount option it becomes; absent: it becomes none
 
   template <class NfsmountConfEntry = facts::NfsmountConfEntry>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"path", &NfsmountConfEntry::path, "file inside the root"},
         Field{"line", &NfsmountConfEntry::line, "its line"},
         Field{"section", &NfsmountConfEntry::section, "global, server or mountpoint"},
@@ -48,8 +48,8 @@ struct SystemdMount {
   Fact<std::string> source_path;  // SourcePath=: /etc/fstab when a generator wrote it
 
   template <class SystemdMount = facts::SystemdMount>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"unit", &SystemdMount::unit, "unit name"},
         Field{"path", &SystemdMount::path, "unit file that counts"},
         Field{"drop_ins", &SystemdMount::drop_ins, "drop-ins that were applied, in order"},
@@ -70,8 +70,8 @@ struct NfsRoot {
   Fact<std::string> options_text;
 
   template <class NfsRoot = facts::NfsRoot>
-  static constexpr auto fields() {
-    return std::tuple{Field{"path", &NfsRoot::path, "where the command line was read"},
+  static auto fields() {
+    return std::array{Field{"path", &NfsRoot::path, "where the command line was read"},
                       Field{"server", &NfsRoot::server, "server of nfsroot=; null when DHCP names it"},
                       Field{"export", &NfsRoot::export_path, "directory of nfsroot="},
                       Field{"options_text", &NfsRoot::options_text, "options of nfsroot=; null when there are none"}};

@@ -3,9 +3,9 @@
 // fib_trie,if_inet6,tcp,tcp6,bonding/*} of pid 1's network namespace (proc(5)), rtnetlink(7), sock_diag(7).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "audit/facts/fact.h"
@@ -22,8 +22,8 @@ struct BondSlave {
   Fact<std::uint32_t> aggregator_id;  // 802.3ad only
 
   template <class BondSlave = facts::BondSlave>
-  static constexpr auto fields() {
-    return std::tuple{Field{"name", &BondSlave::name, "interface name"},
+  static auto fields() {
+    return std::array{Field{"name", &BondSlave::name, "interface name"},
                       Field{"mii_status", &BondSlave::mii_status, "link as the bond sees it: up, down, ..."},
                       Field{"speed_mbps", &BondSlave::speed_mbps, "speed as the bond sees it; null when unknown to it"},
                       Field{"duplex", &BondSlave::duplex, "full or half; null when unknown to the bond"},
@@ -43,8 +43,8 @@ struct Bond {
   std::vector<BondSlave> slaves;
 
   template <class Bond = facts::Bond>
-  static constexpr auto fields() {
-    return std::tuple{Field{"mode", &Bond::mode, "bonding mode by its option name, such as 802.3ad or active-backup"},
+  static auto fields() {
+    return std::array{Field{"mode", &Bond::mode, "bonding mode by its option name, such as 802.3ad or active-backup"},
                       Field{"xmit_hash_policy", &Bond::xmit_hash_policy, "how flows are spread over the members"},
                       Field{"active_slave", &Bond::active_slave, "member in use; null where the mode has none"},
                       Field{"mii_status", &Bond::mii_status, "link of the bond itself"},
@@ -79,8 +79,8 @@ struct NetInterface {
   Fact<std::uint64_t> carrier_changes;
 
   template <class NetInterface = facts::NetInterface>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"name", &NetInterface::name, "interface name"},
         Field{"kind", &NetInterface::kind, "physical, bond, vlan, bridge, veth, tun, loopback, ... or virtual"},
         Field{"mtu", &NetInterface::mtu, "largest packet, bytes"},
@@ -120,8 +120,8 @@ struct NetPath {
   Fact<std::string> how;                // rtnetlink, route tables
 
   template <class NetPath = facts::NetPath>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"addr", &NetPath::addr, "address of the server"},
         Field{"local", &NetPath::local, "the address is one of this node's own"},
         Field{"interface", &NetPath::interface, "interface of the route; null when there is no route"},
@@ -169,8 +169,8 @@ struct NetSocket {
   Fact<std::uint64_t> last_recv_ms;  // ago
 
   template <class NetSocket = facts::NetSocket>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"local_addr", &NetSocket::local_addr, "local address"},
         Field{"local_port", &NetSocket::local_port, "local port"},
         Field{"peer_addr", &NetSocket::peer_addr, "address of the server"},
@@ -215,8 +215,8 @@ struct Network {
   Fact<std::uint32_t> reserved_ports_total_count;
 
   template <class Network = facts::Network>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"same_namespace", &Network::same_namespace, "this program ran in pid 1's network namespace"},
         Field{"local_addresses", &Network::local_addresses, "addresses of the node itself"},
         Field{"interfaces", &Network::interfaces, "interfaces, pod veths that carry no path left out"},

@@ -2,9 +2,9 @@
 // net/sunrpc/stats.c (per-op lines), net/sunrpc/xprtsock.c and xprtrdma/transport.c (xprt lines).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "audit/facts/fact.h"
@@ -39,8 +39,8 @@ struct AskedOptions {
   Fact<bool> read_only;
 
   template <class AskedOptions = facts::AskedOptions>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"origin", &AskedOptions::origin,
               "kind of place that asks: fstab, systemd, trident, pv, storageclass, trident-backend, kernel-cmdline, "
               "nfsmount.conf"},
@@ -79,8 +79,8 @@ struct KubeletVolume {
   Fact<std::string> vm;           // namespace/name of the VM whose virt-launcher pod this is
 
   template <class KubeletVolume = facts::KubeletVolume>
-  static constexpr auto fields() {
-    return std::tuple{Field{"pod_uid", &KubeletVolume::pod_uid, "uid of the pod"},
+  static auto fields() {
+    return std::array{Field{"pod_uid", &KubeletVolume::pod_uid, "uid of the pod"},
                       Field{"pod_namespace", &KubeletVolume::pod_namespace, "namespace of the pod"},
                       Field{"pod_name", &KubeletVolume::pod_name, "name of the pod"},
                       Field{"volume", &KubeletVolume::volume, "volume name in the kubelet's directory"},
@@ -105,8 +105,8 @@ struct NfsOp {
   Fact<std::uint64_t> errors;  // ninth number, from Linux 5.3 on; unknown where it is not printed
 
   template <class NfsOp = facts::NfsOp>
-  static constexpr auto fields() {
-    return std::tuple{Field{"op", &NfsOp::op, "operation, as printed"},
+  static auto fields() {
+    return std::array{Field{"op", &NfsOp::op, "operation, as printed"},
                       Field{"ops", &NfsOp::ops, "operations"},
                       Field{"trans", &NfsOp::trans, "transmissions, retransmissions included"},
                       Field{"timeouts", &NfsOp::timeouts, "major timeouts"},
@@ -139,8 +139,8 @@ struct NfsTransport {
   std::vector<std::uint64_t> rdma;  // the RDMA counters behind bklog_u, in the kernel's order
 
   template <class NfsTransport = facts::NfsTransport>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"proto", &NfsTransport::proto, "tcp, udp, rdma or local"},
         Field{"src_port", &NfsTransport::src_port, "source port; 0 is usual on recent kernels"},
         Field{"bind_count", &NfsTransport::bind_count, "times the port was bound"},
@@ -172,8 +172,8 @@ struct NfsBytes {
   std::uint64_t write_pages = 0;
 
   template <class NfsBytes = facts::NfsBytes>
-  static constexpr auto fields() {
-    return std::tuple{Field{"normal_read", &NfsBytes::normal_read, "bytes read by read(2)"},
+  static auto fields() {
+    return std::array{Field{"normal_read", &NfsBytes::normal_read, "bytes read by read(2)"},
                       Field{"normal_write", &NfsBytes::normal_write, "bytes written by write(2)"},
                       Field{"direct_read", &NfsBytes::direct_read, "bytes read with O_DIRECT"},
                       Field{"direct_write", &NfsBytes::direct_write, "bytes written with O_DIRECT"},
@@ -252,8 +252,8 @@ struct NfsMount {
   Fact<AskedOptions> asked;     // unknown: nothing that could be read says what was asked for
 
   template <class NfsMount = facts::NfsMount>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"target", &NfsMount::target, "mount point"},
         Field{"source", &NfsMount::source, "server:/export as the kernel shows it"},
         Field{"server_name", &NfsMount::server_name, "server as named in the source, without brackets and zone"},
@@ -337,8 +337,8 @@ struct NfsClient {
   Fact<std::uint32_t> max_connect;
 
   template <class NfsClient = facts::NfsClient>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"id", &NfsClient::id,
               "addr:port vers proto, then xprtsec unless none; server name where no address is known"},
         Field{"server_name", &NfsClient::server_name, "server as the first mount names it"},
@@ -368,8 +368,8 @@ struct Nfs {
   ClientIdentity identity;
 
   template <class Nfs = facts::Nfs>
-  static constexpr auto fields() {
-    return std::tuple{Field{"mounts", &Nfs::mounts, "NFS mounts of the node"},
+  static auto fields() {
+    return std::array{Field{"mounts", &Nfs::mounts, "NFS mounts of the node"},
                       Field{"clients", &Nfs::clients, "sets of transports that mounts share"},
                       Field{"servers", &Nfs::servers, "servers that the node mounts from or was told to ask"},
                       Field{"rpcinfo", &Nfs::rpcinfo, "pasted rpcinfo -p listings"},

@@ -2,9 +2,9 @@
 // (NFSv4.0), RFC 8881 (NFSv4.1), RFC 7862 (NFSv4.2), RFC 9289 (RPC with TLS), tcp(7).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "audit/facts/fact.h"
@@ -29,8 +29,8 @@ struct NfsService {
   Fact<std::vector<std::string>> needed_by_versions;
 
   template <class NfsService = facts::NfsService>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"program", &NfsService::program, "rpcbind, nfs, mountd, nlm or nsm"},
         Field{"program_number", &NfsService::program_number, "RPC program number"},
         Field{"port", &NfsService::port, "TCP port; null when rpcbind answers and lists none"},
@@ -77,8 +77,8 @@ struct NfsExport {
   Fact<bool> regular_file;  // one was found: the lock test needs it
 
   template <class NfsExport = facts::NfsExport>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"path", &NfsExport::path, "path as asked for"},
         Field{"mnt_result", &NfsExport::mnt_result, "answer of MOUNT version 3: ok, MNT3ERR_ACCES ..."},
         Field{"mnt_flavors", &NfsExport::mnt_flavors, "security flavours that MOUNT lists, in the server's order"},
@@ -110,8 +110,8 @@ struct NfsExportEntry {
   std::vector<std::string> groups;  // hosts and netgroups; none: everyone
 
   template <class NfsExportEntry = facts::NfsExportEntry>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"path", &NfsExportEntry::path, "exported path"},
         Field{"groups", &NfsExportEntry::groups, "hosts and netgroups that may mount it; none: everyone"}};
   }
@@ -129,8 +129,8 @@ struct NfsSession {
   std::string minor;  // 4.1 or 4.2
 
   template <class NfsSession = facts::NfsSession>
-  static constexpr auto fields() {
-    return std::tuple{Field{"slots", &NfsSession::slots, "slots granted: requests in flight of one client"},
+  static auto fields() {
+    return std::array{Field{"slots", &NfsSession::slots, "slots granted: requests in flight of one client"},
                       Field{"max_request_bytes", &NfsSession::max_request_bytes, "largest request granted"},
                       Field{"max_response_bytes", &NfsSession::max_response_bytes, "largest response granted"},
                       Field{"max_cached_bytes", &NfsSession::max_cached_bytes, "largest response kept for replay"},
@@ -192,8 +192,8 @@ struct NfsServer {
   Fact<bool> cleaned_up;  // what was made on the server is gone again
 
   template <class NfsServer = facts::NfsServer>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"name", &NfsServer::name, "server as the first mount names it"},
         Field{"addr", &NfsServer::addr, "address"},
         Field{"port", &NfsServer::port, "port of NFS"},

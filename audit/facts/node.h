@@ -1,9 +1,9 @@
 // The node and where every fact came from. Sources: uname(2), /proc/sys/kernel/*, /etc/os-release.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "audit/facts/fact.h"
@@ -20,8 +20,8 @@ struct Source {
   Fact<std::uint64_t> duration_us;
 
   template <class Source = facts::Source>
-  static constexpr auto fields() {
-    return std::tuple{Field{"id", &Source::id, "the probe that asked, as listed in the registry"},
+  static auto fields() {
+    return std::array{Field{"id", &Source::id, "the probe that asked, as listed in the registry"},
                       Field{"name", &Source::name, "path inside the root, command, or host:port"},
                       Field{"status", &Source::status, "ok, absent, denied, timeout, malformed, refused or skipped"},
                       Field{"detail", &Source::detail, "why, in words; the line where a text was malformed"},
@@ -45,8 +45,8 @@ struct Node {
   Daemons daemons;
 
   template <class Node = facts::Node>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"name", &Node::name, "host name"},
         Field{"root", &Node::root, "the root that was read: / or the directory given"},
         Field{"live", &Node::live, "true when the root shows this kernel's own /proc"},
@@ -74,8 +74,8 @@ struct Kernel {
   Fact<std::uint32_t> blocked_tasks_count;  // in uninterruptible sleep wherever
 
   template <class Kernel = facts::Kernel>
-  static constexpr auto fields() {
-    return std::tuple{Field{"release", &Kernel::release, "kernel release, uname -r"},
+  static auto fields() {
+    return std::array{Field{"release", &Kernel::release, "kernel release, uname -r"},
                       Field{"distribution", &Kernel::distribution, "ID of os-release(5)"},
                       Field{"distribution_version", &Kernel::distribution_version, "VERSION_ID of os-release(5)"},
                       Field{"distribution_name", &Kernel::distribution_name, "PRETTY_NAME of os-release(5)"},

@@ -26,7 +26,7 @@ bool Value::operator==(const Value& other) const {
   return data == other.data;
 }
 
-const FieldInfo* TypeInfo::field(std::string_view name) const {
+const Field* TypeInfo::field(std::string_view name) const {
   for (const auto& f : fields) {
     if (f.name == name) return &f;
   }
@@ -80,9 +80,9 @@ Ref Ref::bare() const {
 Ref Ref::field(std::string_view name) const {
   if (type == nullptr || state() != State::value) return {};
   const Ref object = bare();
-  const FieldInfo* info = object.type->field(name);
+  const Field* info = object.type->field(name);
   if (info == nullptr) return {};
-  return {&info->type(), info->member(const_cast<void*>(object.at))};
+  return {&info->type(), info->in(object.at)};
 }
 
 std::size_t Ref::size() const {

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -77,19 +77,10 @@ struct Value {
   bool operator==(const Value& other) const;  // 1 == 1u == 1.0; a number never equals a text
 };
 
-struct TypeInfo;
-
-struct FieldInfo {
-  std::string_view name;
-  std::string_view sentence;
-  const TypeInfo& (*type)();
-  void* (*member)(void* object);
-};
-
 struct TypeInfo {
   Kind kind = Kind::object;
   const TypeInfo& (*of)() = nullptr;  // list: element; fact, box: what is inside
-  std::vector<FieldInfo> fields;      // object
+  std::vector<Field> fields;          // object
 
   // Reading. All take the address of the thing described.
   Value (*scalar)(const void*) = nullptr;                 // boolean, integer, number, text
@@ -103,7 +94,7 @@ struct TypeInfo {
   void* (*emplace)(void*) = nullptr;              // fact, box: make a default value inside, return it
   void* (*append)(void*) = nullptr;               // list: add a default element, return it
 
-  const FieldInfo* field(std::string_view name) const;
+  const Field* field(std::string_view name) const;
   const TypeInfo& bare() const;  // what is left when Fact and Box are taken off
 };
 
@@ -128,9 +119,6 @@ template <class T>
 concept Listed = requires {
   T::fields();
 };
-
-template <class T>
-const TypeInfo& type_of();
 
 namespace detail {
 
@@ -181,22 +169,7 @@ TypeInfo make_type() {
     info.append = [](void* p) -> void* { return &static_cast<T*>(p)->emplace_back(); };
   } else if constexpr (Listed<T>) {
     info.kind = Kind::object;
-    std::apply(
-        [&](const auto&... field) {
-          int index = 0;
-          const auto add = [&]<std::size_t I>(const auto& f, std::integral_constant<std::size_t, I>) {
-            using M = std::remove_cvref_t<decltype(std::declval<T&>().*(f.member))>;
-            info.fields.push_back(FieldInfo{f.name, f.sentence, &type_of<M>, [](void* object) -> void* {
-                                              return &(static_cast<T*>(object)->*(std::get<I>(T::fields()).member));
-                                            }});
-            ++index;
-          };
-          [&]<std::size_t... I>(std::index_sequence<I...>) {
-            (add(field, std::integral_constant<std::size_t, I>{}), ...);
-          }
-          (std::index_sequence_for<decltype(field)...>{});
-        },
-        T::fields());
+    for (const auto& field : T::fields()) info.fields.push_back(field);
   } else {
     info.scalar = [](const void* p) { return Value(*static_cast<const T*>(p)); };
     if constexpr (std::is_same_v<T, bool>) {

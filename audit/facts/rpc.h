@@ -3,9 +3,9 @@
 // (Documentation/filesystems/nfs/client-identifier.rst).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "audit/facts/fact.h"
@@ -33,8 +33,8 @@ struct RpcTransport {
   Fact<std::uint64_t> tasks_count;
 
   template <class RpcTransport = facts::RpcTransport>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"name", &RpcTransport::name, "name in sysfs, such as xprt-2-tcp"},
         Field{"proto", &RpcTransport::proto, "tcp, udp, rdma, tcp-tls or local"},
         Field{"dst_addr", &RpcTransport::dst_addr, "address of the server"},
@@ -66,8 +66,8 @@ struct RpcSwitch {
   std::vector<RpcTransport> transports;
 
   template <class RpcSwitch = facts::RpcSwitch>
-  static constexpr auto fields() {
-    return std::tuple{Field{"name", &RpcSwitch::name, "name in sysfs, such as switch-1"},
+  static auto fields() {
+    return std::array{Field{"name", &RpcSwitch::name, "name in sysfs, such as switch-1"},
                       Field{"transports_count", &RpcSwitch::transports_count, "transports"},
                       Field{"active_count", &RpcSwitch::active_count, "transports that are not offline"},
                       Field{"destinations_count", &RpcSwitch::destinations_count, "different server addresses"},
@@ -88,8 +88,8 @@ struct ClientIdentity {
   Fact<std::string> effective_hash;  // of uniquifier and nodename together: equal on two nodes means one identity
 
   template <class ClientIdentity = facts::ClientIdentity>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"identifier_hash", &ClientIdentity::identifier_hash,
               "hash of the identifier of the network namespace; null when none is set"},
         Field{"unique_id_hash", &ClientIdentity::unique_id_hash, "hash of nfs4_unique_id; null when none is set"},

@@ -1,9 +1,9 @@
 // Listings that tools printed. Sources: rpcinfo(8) -p, RFC 1833; nfsiostat(8).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "audit/facts/fact.h"
@@ -18,8 +18,8 @@ struct RpcRegistration {
   Fact<std::string> service;
 
   template <class RpcRegistration = facts::RpcRegistration>
-  static constexpr auto fields() {
-    return std::tuple{Field{"program", &RpcRegistration::program, "RPC program number"},
+  static auto fields() {
+    return std::array{Field{"program", &RpcRegistration::program, "RPC program number"},
                       Field{"vers", &RpcRegistration::vers, "version of the program"},
                       Field{"proto", &RpcRegistration::proto, "tcp, udp or a netid"},
                       Field{"port", &RpcRegistration::port, "port; 0 counts as not registered"},
@@ -38,8 +38,8 @@ struct RpcinfoListing {
   bool statd = false;   // 100024 with a port
 
   template <class RpcinfoListing = facts::RpcinfoListing>
-  static constexpr auto fields() {
-    return std::tuple{Field{"source", &RpcinfoListing::source, "text that shows it"},
+  static auto fields() {
+    return std::array{Field{"source", &RpcinfoListing::source, "text that shows it"},
                       Field{"registrations", &RpcinfoListing::registrations, "programs, as printed"},
                       Field{"nfs", &RpcinfoListing::nfs, "NFS (100003) is registered"},
                       Field{"mountd", &RpcinfoListing::mountd, "mountd (100005) is registered"},
@@ -62,8 +62,8 @@ struct NfsiostatOps {
   Fact<std::uint64_t> errors;
 
   template <class NfsiostatOps = facts::NfsiostatOps>
-  static constexpr auto fields() {
-    return std::tuple{Field{"ops_per_s", &NfsiostatOps::ops_per_s, "operations a second"},
+  static auto fields() {
+    return std::array{Field{"ops_per_s", &NfsiostatOps::ops_per_s, "operations a second"},
                       Field{"kb_per_s", &NfsiostatOps::kb_per_s, "KiB a second"},
                       Field{"kb_per_op", &NfsiostatOps::kb_per_op, "KiB per operation"},
                       Field{"retrans", &NfsiostatOps::retrans, "retransmissions"},
@@ -87,8 +87,8 @@ struct NfsiostatReport {
   Fact<NfsiostatOps> write;
 
   template <class NfsiostatReport = facts::NfsiostatReport>
-  static constexpr auto fields() {
-    return std::tuple{Field{"source", &NfsiostatReport::source, "text that shows it"},
+  static auto fields() {
+    return std::array{Field{"source", &NfsiostatReport::source, "text that shows it"},
                       Field{"line", &NfsiostatReport::line, "line where the report begins"},
                       Field{"what", &NfsiostatReport::what, "server:/export"},
                       Field{"where", &NfsiostatReport::where, "mount point"},

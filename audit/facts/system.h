@@ -2,9 +2,9 @@
 // sysctl.d(5), modprobe.d(5), /proc/cmdline, /proc/PID/{stat,wchan,stack,cgroup} (proc(5)).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "audit/facts/fact.h"
@@ -23,8 +23,8 @@ struct KernelSetting {
   Fact<std::string> meant;              // the name that was probably meant; absent: none
 
   template <class KernelSetting = facts::KernelSetting>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"name", &KernelSetting::name, "name, such as sunrpc.tcp_max_slot_table_entries or nfs.max_session_slots"},
         Field{"kind", &KernelSetting::kind, "sysctl or module parameter"},
         Field{"live", &KernelSetting::live,
@@ -49,8 +49,8 @@ struct RpcTunables {
   Fact<bool> recover_lost_locks;
 
   template <class RpcTunables = facts::RpcTunables>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"tcp_slot_table_entries", &RpcTunables::tcp_slot_table_entries, "slots a TCP transport starts with"},
         Field{"tcp_max_slot_table_entries", &RpcTunables::tcp_max_slot_table_entries, "most slots of a TCP transport"},
         Field{"min_resvport", &RpcTunables::min_resvport, "lowest reserved source port"},
@@ -77,8 +77,8 @@ struct WaitingTask {
   Fact<std::string> vm;  // namespace/name of the VM that the pod runs
 
   template <class WaitingTask = facts::WaitingTask>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"pid", &WaitingTask::pid, "process id in the node's pid namespace"},
         Field{"tid", &WaitingTask::tid, "id of the thread that waits"},
         Field{"comm", &WaitingTask::comm, "command name of the thread"},
@@ -110,8 +110,8 @@ struct Daemons {
   Fact<std::uint32_t> nfsd_threads_count;  // kernel threads of an NFS server on this node
 
   template <class Daemons = facts::Daemons>
-  static constexpr auto fields() {
-    return std::tuple{
+  static auto fields() {
+    return std::array{
         Field{"rpc_statd", &Daemons::rpc_statd, "rpc.statd runs (NFSv2/v3 lock recovery)"},
         Field{"rpcbind", &Daemons::rpcbind, "rpcbind or portmap runs"},
         Field{"lockd", &Daemons::lockd, "the kernel thread lockd runs (NFSv2/v3 locks)"},

@@ -45,7 +45,7 @@ void write_value(base::JsonWriter& out, Ref ref) {
     case Kind::object:
       out.begin_object();
       for (const auto& field : ref.type->fields) {
-        const Ref member{&field.type(), field.member(const_cast<void*>(ref.at))};
+        const Ref member{&field.type(), field.in(ref.at)};
         if (member.state() == State::unknown) continue;
         out.key(field.name);
         write_value(out, member);
@@ -136,7 +136,7 @@ class Reader {
         notes_.push_back(base::escape_control(inner) + ": unknown key, left out");
         continue;
       }
-      auto done = read(field->type(), field->member(at), member, inner);
+      auto done = read(field->type(), field->in(at), member, inner);
       if (!done) return done;
     }
     return {};
