@@ -187,7 +187,6 @@ TEST_CASE("samples: on the worker nconnect is in place, version and sizes are le
   const facts::Facts facts = collect_tree(source / "samples/trees/openshift-worker", "x");
   const audit::Report report = judge(facts);
   CHECK(findings(report, "NFS-NCONNECT-001").empty());
-  CHECK(passed(report, "NFS-NCONNECT-001"));
   CHECK(findings(report, "NFS-NCONNECT-002").empty());
   CHECK(passed(report, "NFS-NCONNECT-002"));
   CHECK(report.count(Severity::error) == 0);
@@ -206,7 +205,7 @@ TEST_CASE("samples: on the worker nconnect is in place, version and sizes are le
   const auto size = findings(report, "NFS-IOSIZE-001");
   REQUIRE_FALSE(size.empty());
   CHECK(mentions(size.front()->text.message, "65536"));
-  CHECK(mentions(audit::render_json(report), "inferred"));
+  CHECK(mentions(size.front()->text.message, "inferred"));
 }
 
 TEST_CASE("samples: the merged line clears every finding that it says it clears") {
@@ -289,10 +288,11 @@ TEST_CASE("samples: a specification that says nothing differs from one that cann
   const auto told = findings(negotiated, "NFS-VERS-001");
   REQUIRE(told.size() == 1);
   CHECK(told.front()->severity > Severity::info);
+  CHECK(mentions(told.front()->text.message, "name no full version"));
   const auto untold = findings(unknown, "NFS-VERS-001");
   REQUIRE(untold.size() == 1);
   CHECK(untold.front()->severity == Severity::info);
-  CHECK(mentions(untold.front()->text.message, "cannot tell"));
+  CHECK(mentions(untold.front()->text.message, "nothing that could be read"));
 }
 
 TEST_CASE("samples: a healthy node has nothing above info") {
