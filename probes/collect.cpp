@@ -1,6 +1,8 @@
 #include "probes/collect.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "probes/host/asked.h"
@@ -10,6 +12,38 @@
 namespace probes {
 
 namespace {
+
+// What changes all the time, as opposed to what an interface is.
+void copy_counters(const facts::NetInterface& from, facts::NetInterface& to) {
+  to.rx_bytes = from.rx_bytes;
+  to.tx_bytes = from.tx_bytes;
+  to.rx_packets = from.rx_packets;
+  to.tx_packets = from.tx_packets;
+  to.rx_errors = from.rx_errors;
+  to.tx_errors = from.tx_errors;
+  to.rx_dropped = from.rx_dropped;
+  to.tx_dropped = from.tx_dropped;
+}
+
+void take_connections(const facts::Network& fresh, facts::Network& network) {
+  if (!fresh.sockets.is_unknown()) network.sockets = fresh.sockets;
+  if (fresh.reserved_ports_used_count.has_value()) network.reserved_ports_used_count = fresh.reserved_ports_used_count;
+  if (!network.interfaces.has_value() || !fresh.interfaces.has_value()) return;
+  std::map<std::string_view, const facts::NetInterface*> by_name;
+  for (const facts::NetInterface& interface : *fresh.interfaces) by_name.emplace(interface.name, &interface);
+  for (facts::NetInterface& interface : *network.interfaces)
+    if (const auto found = by_name.find(interface.name); found != by_name.end())
+      copy_counters(*found->second, interface);
+}
+
+void keep_read_ahead(const std::vector<facts::NfsMount>& from, std::vector<facts::NfsMount>& to) {
+  std::map<std::string_view, facts::Fact<std::uint64_t>> by_bdi;
+  for (const facts::NfsMount& mount : from)
+    if (mount.bdi.has_value()) by_bdi.emplace(*mount.bdi, mount.read_ahead_kib);
+  for (facts::NfsMount& mount : to)
+    if (mount.bdi.has_value())
+      if (const auto found = by_bdi.find(*mount.bdi); found != by_bdi.end()) mount.read_ahead_kib = found->second;
+}
 
 // The old sample as it stands in `earlier`: who was counted, when, and the counters.
 facts::Facts counters_of(const facts::Facts& full) {
@@ -37,6 +71,15 @@ facts::Facts counters_of(const facts::Facts& full) {
     kept.lease_expired_s = mount.lease_expired_s;
   }
   sample.nfs.clients = full.nfs.clients;
+  sample.network.sockets = full.network.sockets;
+  if (full.network.interfaces.has_value()) {
+    std::vector<facts::NetInterface> interfaces;
+    for (const facts::NetInterface& interface : *full.network.interfaces) {
+      interfaces.emplace_back().name = interface.name;
+      copy_counters(interface, interfaces.back());
+    }
+    sample.network.interfaces = std::move(interfaces);
+  }
   return sample;
 }
 
@@ -49,6 +92,8 @@ facts::Facts read_sample(const Host& host, const std::string& node_name) {
   Reading reading(host, sample);
   reading.set_probe("mounts");
   read_mounts(reading);
+  reading.set_probe("network");
+  read_connections(reading);
   return sample;
 }
 
@@ -107,14 +152,18 @@ bool take_second_sample(const Host& host, facts::Facts& facts) {
   for (facts::NfsServer& known : servers)
     if (!known.mounted) facts.nfs.servers.push_back(std::move(known));
   facts.mounts = std::move(fresh.mounts);
+  take_connections(fresh.network, facts.network);
   facts.node.boottime_ns = fresh.node.boottime_ns;
   facts.node.collected_at = fresh.node.collected_at;
   std::erase_if(facts.sources, [](const facts::Source& row) { return row.id == "mounts"; });
+  // Read before, and said then.
+  std::erase_if(fresh.sources, [](const facts::Source& row) { return row.id == "network" && row.status == "ok"; });
   facts.sources.insert(facts.sources.begin(), std::make_move_iterator(fresh.sources.begin()),
                        std::make_move_iterator(fresh.sources.end()));
   Reading reading(host, facts);
   reading.set_probe("kubelet");
   carry_over(old, facts.nfs.mounts);
+  keep_read_ahead(old, facts.nfs.mounts);
   join_asked(reading);
   return true;
 }

@@ -41,6 +41,10 @@ Result<std::string> Reading::command(std::string_view name) {
   return leave_row<std::string>(host_.name_of(name), [&] { return host_.command(name); });
 }
 
+Result<std::string> Reading::answer(std::string_view question) {
+  return leave_row<std::string>("kernel: " + std::string(question), [&] { return host_.answer(question); });
+}
+
 Result<Reading::Found> Reading::first_of(std::initializer_list<std::string_view> places) {
   const std::size_t first_row = facts_.sources.size();
   base::Error first_error;

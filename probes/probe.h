@@ -29,6 +29,7 @@ class Reading {
   base::Result<std::string> file(std::string_view path);
   base::Result<std::vector<std::string>> list(std::string_view path);
   base::Result<std::string> command(std::string_view name);
+  base::Result<std::string> answer(std::string_view question);
 
   // The first of several places that can be had ("/proc/1/mountinfo", "/proc/self/mountinfo"; "!mount-l" is a command).
   // Its row says what it stands in for.
@@ -66,11 +67,18 @@ struct Probe {
 std::span<const Probe> passive_probes();  // in the order in which they run
 
 // The probes, each beside the parser it feeds.
-void read_kernel(Reading& reading);   // node and kernel: probes/host/kernel.cpp
-void read_mounts(Reading& reading);   // mounts and nfs: probes/host/nfs_read.cpp
-void read_fstab(Reading& reading);    // config.fstab: probes/host/fstab.cpp
-void read_trident(Reading& reading);  // config.trident: probes/host/trident.cpp
-void read_kubelet(Reading& reading);  // nfs.mounts[].kubelet: probes/host/kubelet.cpp
-void join_asked(Reading& reading);    // nfs.mounts[].asked: probes/host/asked.cpp
+void read_kernel(Reading& reading);           // node and kernel: probes/host/kernel.cpp
+void read_mounts(Reading& reading);           // mounts and nfs: probes/host/nfs_read.cpp
+void read_fstab(Reading& reading);            // config.fstab: probes/host/fstab.cpp
+void read_trident(Reading& reading);          // config.trident: probes/host/trident.cpp
+void read_kubelet(Reading& reading);          // nfs.mounts[].kubelet: probes/host/kubelet.cpp
+void read_tunables(Reading& reading);         // kernel.settings, kernel.rpc: probes/host/tunables.cpp
+void read_client_identity(Reading& reading);  // nfs.identity: probes/host/client_identity.cpp
+void read_read_ahead(Reading& reading);       // nfs.mounts[].read_ahead_kib: probes/host/read_ahead.cpp
+void read_xprt_switches(Reading& reading);    // nfs.xprt_switches: probes/host/sunrpc.cpp
+void read_network(Reading& reading);          // network: probes/host/network.cpp
+void read_connections(Reading& reading);      // of it what a second sample needs: connections and counters
+void read_tasks(Reading& reading);            // node.daemons, kernel.tasks: probes/host/tasks.cpp
+void join_asked(Reading& reading);            // nfs.mounts[].asked: probes/host/asked.cpp
 
 }  // namespace probes

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <memory>
 #include <variant>
@@ -26,6 +28,7 @@ namespace {
 struct Sample {
   std::map<std::string, Result<std::string>, std::less<>> files;  // scrubbed
   std::map<std::string, Result<std::string>, std::less<>> commands;
+  std::map<std::string, Result<std::string>, std::less<>> answers;
   std::map<std::string, Result<std::vector<std::string>>, std::less<>> lists;
   std::map<std::string, Result<std::string>, std::less<>> links;
   Clock clock;
@@ -68,6 +71,12 @@ Result<std::string> RecordingHost::command(std::string_view name) const {
   return text;
 }
 
+Result<std::string> RecordingHost::answer(std::string_view question) const {
+  auto text = host_.answer(question);
+  record_->now.answers.insert_or_assign(std::string(question), text);
+  return text;
+}
+
 bool RecordingHost::live() const { return host_.live(); }
 std::string RecordingHost::root() const { return host_.root(); }
 std::string RecordingHost::name_of(std::string_view path) const { return host_.name_of(path); }
@@ -92,6 +101,7 @@ std::unique_ptr<Host> RecordingHost::earlier() const {
     Result<std::vector<std::string>> list(std::string_view path) const override { return recording_.list(path); }
     Result<std::string> link(std::string_view path) const override { return recording_.link(path); }
     Result<std::string> command(std::string_view name) const override { return recording_.command(name); }
+    Result<std::string> answer(std::string_view question) const override { return recording_.answer(question); }
     bool live() const override { return false; }
     std::string root() const override { return recording_.root(); }
     Clock clock() const override { return recording_.clock(); }
@@ -112,12 +122,19 @@ void RecordingHost::begin_second_sample() {
   Sample& now = record_->now;
   for (auto file = now.files.begin(); file != now.files.end();) {
     const std::string& path = file->first;
+    static constexpr std::array tables{"/mountinfo", "/mountstats", "/mounts", "/net/tcp", "/net/tcp6", "/net/dev"};
     const bool sampled = path.starts_with("/proc/") &&
-                         (path.ends_with("/mountinfo") || path.ends_with("/mountstats") || path.ends_with("/mounts"));
+                         std::any_of(tables.begin(), tables.end(), [&](const char* t) { return path.ends_with(t); });
     if (sampled)
       first->files.insert(now.files.extract(file++));
     else
       ++file;
+  }
+  for (auto answer = now.answers.begin(); answer != now.answers.end();) {
+    if (answer->first.starts_with("tcp-sockets "))
+      first->answers.insert(now.answers.extract(answer++));
+    else
+      ++answer;
   }
   first->clock = now.clock;
   record_->earlier = std::move(first);
@@ -127,6 +144,7 @@ void RecordingHost::forget_second_sample() {
   if (!record_->earlier) return;
   Sample& now = record_->now;
   for (auto& [path, text] : record_->earlier->files) now.files.insert_or_assign(path, std::move(text));
+  for (auto& [question, text] : record_->earlier->answers) now.answers.insert_or_assign(question, std::move(text));
   now.clock = record_->earlier->clock;
   record_->earlier.reset();
 }
@@ -205,6 +223,7 @@ std::string manifest(const Sample& sample, const std::string& node_name) {
   source_rows(out, "path", sample.lists);
   source_rows(out, "path", sample.links);
   source_rows(out, "command", sample.commands);
+  source_rows(out, "question", sample.answers);
   out.end_array();
   out.key("lists");
   out.begin_object();
@@ -232,6 +251,9 @@ Result<void> write_sample(const std::string& directory, const Sample& sample, co
   for (const auto& [name, text] : sample.commands)
     if (text)
       if (auto wrote = write_file(directory + "/mountaudit/cmd/" + name + ".txt", *text); !wrote) return wrote;
+  for (const auto& [question, text] : sample.answers)
+    if (text)
+      if (auto wrote = write_file(directory + answer_path(question), *text); !wrote) return wrote;
   return write_file(directory + "/mountaudit/manifest.json", manifest(sample, node_name));
 }
 

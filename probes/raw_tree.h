@@ -2,6 +2,7 @@
 //
 //   DIR/proc/1/mountinfo ...            files as read (scrubbed: probes/host/scrub_file.h)
 //   DIR/mountaudit/cmd/NAME.txt         output of commands
+//   DIR/mountaudit/kernel/QUESTION.txt  what the kernel answered (probes/io/netlink.h, probes/host/tasks.h)
 //   DIR/mountaudit/manifest.json        mountaudit.manifest/1: time, node, status of what could not be read, listings
 //   DIR/mountaudit/earlier/             the first of two samples, in the same form
 #pragma once
@@ -27,6 +28,7 @@ class RecordingHost : public Host {
   base::Result<std::vector<std::string>> list(std::string_view path) const override;
   base::Result<std::string> link(std::string_view path) const override;
   base::Result<std::string> command(std::string_view name) const override;
+  base::Result<std::string> answer(std::string_view question) const override;
   bool live() const override;
   std::string root() const override;
   Clock clock() const override;

@@ -14,6 +14,12 @@ constexpr std::array passive{
     Probe{"fstab", ProbeClass::passive, "what /etc/fstab asks for", read_fstab},
     Probe{"trident", ProbeClass::passive, "what Trident's node plugin was told to mount", read_trident},
     Probe{"kubelet", ProbeClass::passive, "pods, volumes and virtual machines behind mounts", read_kubelet},
+    Probe{"tunables", ProbeClass::passive, "tunables of the NFS client: live, and as files set them", read_tunables},
+    Probe{"identity", ProbeClass::passive, "who the NFSv4 client says it is, as hashes", read_client_identity},
+    Probe{"read-ahead", ProbeClass::passive, "read-ahead of each NFS file system", read_read_ahead},
+    Probe{"sunrpc", ProbeClass::passive, "transports as the RPC layer lists them", read_xprt_switches},
+    Probe{"network", ProbeClass::passive, "interfaces, paths and connections to the NFS servers", read_network},
+    Probe{"tasks", ProbeClass::passive, "daemons that run and tasks that wait in NFS", read_tasks},
     Probe{"asked", ProbeClass::passive, "which of these places asked for which mount", join_asked},
 };
 

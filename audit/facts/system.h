@@ -71,6 +71,7 @@ struct WaitingTask {
   Fact<std::string> wchan;         // absent: the kernel names none
   std::vector<std::string> stack;  // innermost functions first, at most 24; empty: may not be read
   Fact<std::uint64_t> started_ms;  // after boot
+  Fact<std::uint64_t> still_ms;    // it did not run at all for at least so long; 0: it ran while we looked
   Fact<std::string> pod_uid;       // absent: in no pod
   Fact<std::string> pod_namespace;
   Fact<std::string> pod_name;
@@ -86,6 +87,8 @@ struct WaitingTask {
         Field{"wchan", &WaitingTask::wchan, "kernel function it sleeps in; null when the kernel names none"},
         Field{"stack", &WaitingTask::stack, "kernel functions, innermost first; empty when it may not be read"},
         Field{"started_ms", &WaitingTask::started_ms, "start of the thread after boot"},
+        Field{"still_ms", &WaitingTask::still_ms,
+              "time for which it was seen not to run at all; 0 when it ran while it was looked at"},
         Field{"pod_uid", &WaitingTask::pod_uid, "uid of its pod by cgroup; null when in no pod"},
         Field{"pod_namespace", &WaitingTask::pod_namespace, "namespace of its pod"},
         Field{"pod_name", &WaitingTask::pod_name, "name of its pod"},

@@ -5,8 +5,10 @@
 #include <cctype>
 
 #include "audit/base/text.h"
+#include "probes/host/client_identity.h"
 #include "probes/host/kernel.h"
 #include "probes/host/trident.h"
+#include "probes/host/tunables.h"
 
 namespace probes {
 
@@ -95,6 +97,10 @@ std::string scrub_machine_id(std::string_view text) {
 
 base::Result<std::string> scrub_file(std::string_view path, std::string_view text) {
   if (path == "/etc/fstab") return scrub_fstab(text);
+  if (path == "/proc/cmdline") return scrub_cmdline(text);
+  if (path.ends_with("/nfs_client/identifier") || path.ends_with("/parameters/nfs4_unique_id"))
+    return scrub_identity_file(text);
+  if (path.find("/modprobe.d/") != std::string_view::npos) return scrub_modprobe_conf(text);
   if (path == "/etc/machine-id") return scrub_machine_id(text);
   if (base::starts_with_path(path, trident_directory)) {
     auto parsed = parse_trident(text, std::string(path));

@@ -1,5 +1,6 @@
 // What must not leave the node: passwords in mount options, user names and secrets of Trident's tracking files, the
-// machine id. Facts are made from scrubbed text, and a raw tree holds it, so that both say the same.
+// machine id, the identity of the NFSv4 client, words of the kernel command line that do not concern NFS. Facts are made
+// from scrubbed text, or come out the same from it, and a raw tree holds it.
 #pragma once
 
 #include <string>

@@ -18,7 +18,9 @@
 
 #include "audit/base/json.h"
 #include "audit/base/text.h"
+#include "probes/host/tasks.h"
 #include "probes/io/child.h"
+#include "probes/io/netlink.h"
 #include "probes/io/root_dir.h"
 
 namespace probes {
@@ -32,6 +34,18 @@ Result<std::string> read_file(const std::string& path) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (!fd) return tl::unexpected(error_of(errno, path));
   return read_to_end(fd.get(), path);
+}
+
+Result<std::string> Host::answer(std::string_view question) const {
+  return fail(ErrorKind::skipped, std::string(question), "not part of this capture");
+}
+
+std::string answer_path(std::string_view question) {
+  std::string name(question);
+  for (char& c : name) {
+    if (c == ' ' || c == '/') c = '_';
+  }
+  return "/mountaudit/kernel/" + name + ".txt";
 }
 
 namespace {
@@ -89,6 +103,16 @@ class LiveHost : public Host {
       return fail(ErrorKind::refused, std::string(name), "exit " + std::to_string(child->exit_code));
     return std::move(child->out);
   }
+  Result<std::string> answer(std::string_view question) const override {
+    constexpr std::chrono::milliseconds deadline{500};
+    if (question == "tasks") return walk_tasks(*this);
+    const auto blank = question.find(' ');
+    const auto subject = blank == std::string_view::npos ? std::string_view{} : question.substr(blank + 1);
+    if (question.starts_with("route ")) return ask_route(std::string(subject), deadline);
+    const auto port = base::number<std::uint16_t>(subject);
+    if (question.starts_with("tcp-sockets ") && port) return dump_tcp_sockets(*port, deadline);
+    return fail(ErrorKind::usage, std::string(question), "no such question is known");
+  }
   bool live() const override { return true; }
   std::string root() const override { return root_; }
   Clock clock() const override {
@@ -112,6 +136,7 @@ struct Manifest {
   facts::Fact<std::string> node;
   std::map<std::string, base::Error, std::less<>> paths;     // what could not be had, and why
   std::map<std::string, base::Error, std::less<>> commands;  // the same
+  std::map<std::string, base::Error, std::less<>> answers;   // the same
   std::map<std::string, std::vector<std::string>, std::less<>> lists;
   std::map<std::string, std::string, std::less<>> links;
 };
@@ -149,6 +174,8 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& where)
       const std::string path = text_at(*entry, "path");
       const std::string command = text_at(*entry, "command");
       if (!path.empty()) manifest.paths[path] = {*kind, path, text_at(*entry, "detail")};
+      const std::string question = text_at(*entry, "question");
+      if (!question.empty()) manifest.answers[question] = {*kind, question, text_at(*entry, "detail")};
       if (!command.empty()) manifest.commands[command] = {*kind, command, text_at(*entry, "detail")};
     }
   }
@@ -201,6 +228,15 @@ class TreeHost : public Host {
     if (const auto found = manifest_.commands.find(name); found != manifest_.commands.end())
       return tl::unexpected(found->second);
     return told(directory_.read("/mountaudit/cmd/" + std::string(name) + ".txt"));
+  }
+  Result<std::string> answer(std::string_view question) const override {
+    if (const auto found = manifest_.answers.find(question); found != manifest_.answers.end())
+      return tl::unexpected(found->second);
+    auto text = directory_.read(answer_path(question));
+    // A tree that was copied by other means may hold /proc/PID/stat itself.
+    if (!text && text.error().kind == ErrorKind::absent && question == "tasks" && directory_.list("/proc"))
+      return walk_tasks(*this, {.look_again = std::chrono::milliseconds(0)});
+    return told(std::move(text));
   }
   bool live() const override { return false; }
   std::string root() const override { return root_; }

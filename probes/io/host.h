@@ -41,6 +41,10 @@ class Host {
   // Output of a command by its name here: mount-l (mount -l), uname-a (uname -a), hostname.
   virtual base::Result<std::string> command(std::string_view name) const = 0;
 
+  // What no one file or command tells. Questions: "tasks" (probes/host/tasks.h), "tcp-sockets PORT", "route ADDRESS"
+  // (probes/io/netlink.h). A captured tree keeps the answer under mountaudit/kernel/.
+  virtual base::Result<std::string> answer(std::string_view question) const;
+
   // The root shows this kernel's own /proc. Anything else is a copy: no packet leaves for an address read from it.
   virtual bool live() const = 0;
   // "/" or what the user named.
@@ -81,6 +85,9 @@ struct InputKind {
   const char* sentence;
 };
 const std::vector<InputKind>& input_kinds();
+
+// Where a captured tree keeps the answer to a question: "/mountaudit/kernel/tcp-sockets_2049.txt".
+std::string answer_path(std::string_view question);
 
 // Reads a file of the user's own: no root, no guard, but the same reading to the end. "-" is standard input.
 base::Result<std::string> read_file(const std::string& path);
