@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "probes/host/asked.h"
+#include "probes/host/declared.h"
 #include "probes/host/kubelet.h"
 #include "probes/probe.h"
 
@@ -108,6 +109,7 @@ facts::Facts collect(const Host& host, const CollectOptions& options) {
   facts::Facts facts;
   facts.node.root = host.root();
   facts.node.live = host.live();
+  facts.declared = options.declared;
   Reading reading(host, facts);
   for (const Probe& probe : passive_probes()) {
     reading.set_probe(probe.id);
@@ -166,6 +168,11 @@ bool take_second_sample(const Host& host, facts::Facts& facts) {
   keep_read_ahead(old, facts.nfs.mounts);
   join_asked(reading);
   return true;
+}
+
+void use_declared(facts::Facts& facts, facts::Declared declared) {
+  add_declared(facts.declared, std::move(declared));
+  join_declared(facts);
 }
 
 void use_since(facts::Facts& facts, const facts::Facts& old, const std::string& name) {

@@ -29,7 +29,13 @@ class Reading {
   base::Result<std::string> file(std::string_view path);
   base::Result<std::vector<std::string>> list(std::string_view path);
   base::Result<std::string> command(std::string_view name);
+<<<<<<< HEAD
   base::Result<std::string> answer(std::string_view question);
+=======
+  // Texts that the user gave for a kind. note() speaks of the last one: for each, begin with given_row().
+  std::vector<GivenText> given(std::string_view kind) const { return host_.given(kind); }
+  void given_row(const GivenText& text);
+>>>>>>> ddc009a (probes: nfsmount.conf, mount units, nfsroot, declared objects, pasted listings)
 
   // The first of several places that can be had ("/proc/1/mountinfo", "/proc/self/mountinfo"; "!mount-l" is a command).
   // Its row says what it stands in for.
@@ -79,6 +85,12 @@ void read_xprt_switches(Reading& reading);    // nfs.xprt_switches: probes/host/
 void read_network(Reading& reading);          // network: probes/host/network.cpp
 void read_connections(Reading& reading);      // of it what a second sample needs: connections and counters
 void read_tasks(Reading& reading);            // node.daemons, kernel.tasks: probes/host/tasks.cpp
+void read_log(Reading& reading);              // log: probes/host/log_read.cpp
+void read_nfsroot(Reading& reading);          // config.nfsroot: probes/host/log_read.cpp
+void read_nfsmount_conf(Reading& reading);    // config.nfsmount_conf: probes/host/nfsmount_conf.cpp
+void read_systemd_mounts(Reading& reading);   // config.systemd_mounts: probes/host/systemd_mount.cpp
+void read_ss(Reading& reading);               // network.sockets of a paste: probes/host/ss.cpp
+void read_rpcinfo(Reading& reading);          // nfs.rpcinfo, nfs.nfsiostat: probes/host/rpcinfo.cpp
 void join_asked(Reading& reading);            // nfs.mounts[].asked: probes/host/asked.cpp
 
 }  // namespace probes

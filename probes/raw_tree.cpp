@@ -13,6 +13,7 @@
 
 #include "audit/base/json.h"
 #include "audit/base/text.h"
+#include "probes/host/scrub.h"
 #include "probes/host/scrub_file.h"
 #include "probes/io/root_dir.h"
 
@@ -67,7 +68,10 @@ Result<std::string> RecordingHost::link(std::string_view path) const {
 
 Result<std::string> RecordingHost::command(std::string_view name) const {
   auto text = host_.command(name);
-  record_->now.commands.insert_or_assign(std::string(name), text);
+  if (text && name == "dmesg")
+    record_->now.commands.insert_or_assign(std::string(name), scrub_lines(*text));
+  else
+    record_->now.commands.insert_or_assign(std::string(name), text);
   return text;
 }
 
@@ -80,6 +84,7 @@ Result<std::string> RecordingHost::answer(std::string_view question) const {
 bool RecordingHost::live() const { return host_.live(); }
 std::string RecordingHost::root() const { return host_.root(); }
 std::string RecordingHost::name_of(std::string_view path) const { return host_.name_of(path); }
+std::vector<GivenText> RecordingHost::given(std::string_view kind) const { return host_.given(kind); }
 std::vector<facts::Source> RecordingHost::own_rows() const { return host_.own_rows(); }
 facts::Fact<std::string> RecordingHost::node_name() const { return host_.node_name(); }
 

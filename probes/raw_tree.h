@@ -35,6 +35,7 @@ class RecordingHost : public Host {
   std::unique_ptr<Host> earlier() const override;
   std::string name_of(std::string_view path) const override;
   std::vector<facts::Source> own_rows() const override;
+  std::vector<GivenText> given(std::string_view kind) const override;
   facts::Fact<std::string> node_name() const override;
 
   // What is read from now on belongs to the second sample; what the first one read becomes mountaudit/earlier.

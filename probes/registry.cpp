@@ -20,6 +20,13 @@ constexpr std::array passive{
     Probe{"sunrpc", ProbeClass::passive, "transports as the RPC layer lists them", read_xprt_switches},
     Probe{"network", ProbeClass::passive, "interfaces, paths and connections to the NFS servers", read_network},
     Probe{"tasks", ProbeClass::passive, "daemons that run and tasks that wait in NFS", read_tasks},
+    Probe{"nfsmount.conf", ProbeClass::passive, "options that mount.nfs adds by nfsmount.conf", read_nfsmount_conf},
+    Probe{"systemd", ProbeClass::passive, "mount units of network file systems", read_systemd_mounts},
+    Probe{"nfsroot", ProbeClass::passive, "root over NFS by the kernel command line", read_nfsroot},
+    Probe{"log", ProbeClass::passive, "known messages of kernel and daemons about network storage", read_log},
+    Probe{"ss", ProbeClass::passive, "connections in pasted output of ss", read_ss},
+    Probe{"rpcinfo", ProbeClass::passive, "registrations and rates in pasted output of rpcinfo and nfsiostat",
+          read_rpcinfo},
     Probe{"asked", ProbeClass::passive, "which of these places asked for which mount", join_asked},
 };
 

@@ -21,7 +21,8 @@ struct DeclaredPv {
   Fact<std::string> claim;  // namespace/name
   Fact<std::string> csi_driver;
   Fact<std::string> volume_handle;
-  Fact<std::string> nfs_server;  // spec.nfs, or the volume attributes of the CSI driver
+  Fact<std::string> backend_uuid;  // of Trident, from the volume attributes
+  Fact<std::string> nfs_server;    // spec.nfs, or the volume attributes of the CSI driver
   Fact<std::string> nfs_path;
   Fact<std::string> reclaim_policy;
 
@@ -37,6 +38,7 @@ struct DeclaredPv {
         Field{"claim", &DeclaredPv::claim, "namespace/name of the claim that it is bound to; null for none"},
         Field{"csi_driver", &DeclaredPv::csi_driver, "spec.csi.driver; null for another kind of volume"},
         Field{"volume_handle", &DeclaredPv::volume_handle, "spec.csi.volumeHandle"},
+        Field{"backend_uuid", &DeclaredPv::backend_uuid, "Trident's backend of the volume; null when not named"},
         Field{"nfs_server", &DeclaredPv::nfs_server, "server, from spec.nfs or the volume attributes"},
         Field{"nfs_path", &DeclaredPv::nfs_path, "export, from spec.nfs or the volume attributes"},
         Field{"reclaim_policy", &DeclaredPv::reclaim_policy, "spec.persistentVolumeReclaimPolicy"}};
@@ -91,6 +93,7 @@ struct DeclaredTridentBackend {
   std::string source;
   std::string name;
   Fact<std::string> backend_name;
+  Fact<std::string> backend_uuid;       // status.backendInfo
   Fact<std::string> driver;             // ontap-nas, ontap-san, azure-netapp-files ...
   Fact<std::string> nfs_mount_options;  // with a leading -o, as some write it, taken off
   Fact<std::string> data_lif;
@@ -102,6 +105,8 @@ struct DeclaredTridentBackend {
         Field{"source", &DeclaredTridentBackend::source, "file that declares it, with the line"},
         Field{"name", &DeclaredTridentBackend::name, "TridentBackendConfig"},
         Field{"backend_name", &DeclaredTridentBackend::backend_name, "spec.backendName; null when not named"},
+        Field{"backend_uuid", &DeclaredTridentBackend::backend_uuid,
+              "status.backendInfo.backendUUID; null when not named"},
         Field{"driver", &DeclaredTridentBackend::driver, "spec.storageDriverName"},
         Field{"nfs_mount_options", &DeclaredTridentBackend::nfs_mount_options,
               "spec.nfsMountOptions; null when not named"},

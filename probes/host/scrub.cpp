@@ -73,6 +73,21 @@ std::string scrub(std::string_view text) {
   return out;
 }
 
+std::string scrub_lines(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  std::string_view line;
+  while (base::next_line(text, line)) {
+    const auto start = line.find_first_not_of(" \t");
+    if (start != std::string_view::npos) {
+      out += line.substr(0, start);
+      out += scrub(line.substr(start));
+    }
+    out += '\n';
+  }
+  return out;
+}
+
 std::string scrub_short(std::string_view text, int columns) {
   // Scrubbed before it is cut: a cut must not part a key from its value. A monstrous line is cut first, at its end.
   constexpr std::size_t most = 8192;

@@ -13,6 +13,9 @@ std::string scrub(std::string_view text);
 // scrub(), then cut at `columns` with "..." at the end.
 std::string scrub_short(std::string_view text, int columns = 240);
 
+// scrub() line by line, with the blanks at the begin of each kept: they tell that a line continues another one.
+std::string scrub_lines(std::string_view text);
+
 // The key of an option or a field whose value must not be kept.
 bool is_secret_key(std::string_view key);
 

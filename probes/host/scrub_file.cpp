@@ -7,6 +7,7 @@
 #include "audit/base/text.h"
 #include "probes/host/client_identity.h"
 #include "probes/host/kernel.h"
+#include "probes/host/scrub.h"
 #include "probes/host/trident.h"
 #include "probes/host/tunables.h"
 
@@ -102,6 +103,8 @@ base::Result<std::string> scrub_file(std::string_view path, std::string_view tex
     return scrub_identity_file(text);
   if (path.find("/modprobe.d/") != std::string_view::npos) return scrub_modprobe_conf(text);
   if (path == "/etc/machine-id") return scrub_machine_id(text);
+  if (path == "/proc/cmdline") return scrub_lines(text);  // rd.iscsi.password= and the like
+  if (path.ends_with(".mount") || path.find(".mount.d/") != std::string_view::npos) return scrub_lines(text);
   if (base::starts_with_path(path, trident_directory)) {
     auto parsed = parse_trident(text, std::string(path));
     if (!parsed) return tl::unexpected(parsed.error());

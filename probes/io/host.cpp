@@ -21,6 +21,7 @@
 #include "probes/host/tasks.h"
 #include "probes/io/child.h"
 #include "probes/io/netlink.h"
+#include "probes/io/kernel_log.h"
 #include "probes/io/root_dir.h"
 
 namespace probes {
@@ -74,6 +75,7 @@ const std::vector<Command>& commands() {
        {"hostname"},
        {"/sos_commands/host/hostname", "/sos_commands/general/hostname", "/sos_commands/networking/hostname",
         "/hostname"}},
+      {"dmesg", {}, {"/sos_commands/kernel/dmesg", "/sos_commands/kernel/dmesg_-T", "/dmesg"}},
   };
   return all;
 }
@@ -94,6 +96,7 @@ class LiveHost : public Host {
   Result<std::string> command(std::string_view name) const override {
     const Command* known = find_command(name);
     if (known == nullptr) return fail(ErrorKind::skipped, std::string(name), "no such command is known");
+    if (known->argv.empty()) return read_kernel_log();  // no program needed
     ChildOptions options;
     options.argv = known->argv;
     if (root_ != "/") options.argv.insert(options.argv.begin(), {"chroot", root_});
@@ -361,6 +364,7 @@ struct Kind {
   InputKind shown;
   const char* path;     // where a node has this text; nullptr: nothing of this version looks at it
   const char* command;  // or the command that prints it
+  bool pasted = false;  // given as it is, any number of times
 };
 
 const std::vector<Kind>& kinds() {
@@ -370,7 +374,7 @@ const std::vector<Kind>& kinds() {
       {{"mountstats", "/proc/PID/mountstats"}, "/proc/1/mountstats", nullptr},
       {{"mount-l", "output of mount -l"}, nullptr, "mount-l"},
       {{"fstab", "/etc/fstab"}, "/etc/fstab", nullptr},
-      {{"nfsmount.conf", "/etc/nfsmount.conf"}, nullptr, nullptr},
+      {{"nfsmount.conf", "/etc/nfsmount.conf"}, "/etc/nfsmount.conf", nullptr},
       {{"iscsi-session", "output of iscsiadm -m session"}, nullptr, nullptr},
       {{"iscsi-p1", "output of iscsiadm -m session -P 1"}, nullptr, nullptr},
       {{"iscsi-p3", "output of iscsiadm -m session -P 3"}, nullptr, nullptr},
@@ -385,13 +389,13 @@ const std::vector<Kind>& kinds() {
       {{"multipath-json", "output of multipathd show maps json"}, nullptr, nullptr},
       {{"multipath-paths", "output of multipathd show paths"}, nullptr, nullptr},
       {{"multipath.conf", "/etc/multipath.conf"}, nullptr, nullptr},
-      {{"ss", "output of ss -tin"}, nullptr, nullptr},
-      {{"rpcinfo", "output of rpcinfo -p"}, nullptr, nullptr},
-      {{"nfsiostat", "output of nfsiostat"}, nullptr, nullptr},
-      {{"log", "kernel or daemon messages"}, nullptr, nullptr},
+      {{"ss", "output of ss -tin"}, nullptr, nullptr, true},
+      {{"rpcinfo", "output of rpcinfo -p"}, nullptr, nullptr, true},
+      {{"nfsiostat", "output of nfsiostat"}, nullptr, nullptr, true},
+      {{"log", "kernel or daemon messages"}, nullptr, nullptr, true},
       {{"fio-job", "job file of fio"}, nullptr, nullptr},
       {{"fio-json", "JSON output of fio"}, nullptr, nullptr},
-      {{"text", "pasted terminal text"}, nullptr, nullptr},
+      {{"text", "pasted terminal text"}, nullptr, nullptr, true},
   };
   return all;
 }
@@ -411,11 +415,18 @@ class InputHost : public Host {
   std::map<std::string, Text, std::less<>> paths;
   std::map<std::string, Text, std::less<>> outputs;
   std::vector<NotLookedAt> not_looked_at;
+  std::vector<std::pair<std::string, GivenText>> pasted;  // by kind
 
   Result<std::string> read(std::string_view path) const override { return get(paths, path); }
   Result<std::vector<std::string>> list(std::string_view path) const override { return not_given(path); }
   Result<std::string> link(std::string_view path) const override { return not_given(path); }
   Result<std::string> command(std::string_view name) const override { return get(outputs, name); }
+  std::vector<GivenText> given(std::string_view kind) const override {
+    std::vector<GivenText> texts;
+    for (const auto& [of, text] : pasted)
+      if (of == kind) texts.push_back(text);
+    return texts;
+  }
   bool live() const override { return false; }
   std::string root() const override { return "(input)"; }
   Clock clock() const override { return {}; }
@@ -482,6 +493,12 @@ Result<std::unique_ptr<Host>> open_inputs(const std::vector<InputArgument>& inpu
     if (input.file == "-" && std::exchange(stdin_taken, true))
       return fail(ErrorKind::usage, "--input " + input.kind + "=-", "standard input can be given only once");
     const std::string name = input.file == "-" ? "standard input" : input.file;
+    if (kind->pasted) {
+      auto text = read_file(input.file);
+      if (!text) return tl::unexpected(text.error());
+      host->pasted.push_back({input.kind, {name, std::move(*text)}});
+      continue;
+    }
     if (kind->path == nullptr && kind->command == nullptr) {
       if (input.file != "-" && ::access(input.file.c_str(), R_OK) != 0)
         return tl::unexpected(error_of(errno, input.file));

@@ -23,6 +23,11 @@ struct Clock {
   facts::Fact<std::uint64_t> boottime_ns;  // CLOCK_BOOTTIME
 };
 
+struct GivenText {
+  std::string file;  // as the user named it
+  std::string text;
+};
+
 class Host {
  public:
   Host() = default;
@@ -38,8 +43,10 @@ class Host {
   virtual base::Result<std::vector<std::string>> list(std::string_view path) const = 0;
   // Where a symbolic link points, as written.
   virtual base::Result<std::string> link(std::string_view path) const = 0;
-  // Output of a command by its name here: mount-l (mount -l), uname-a (uname -a), hostname.
+  // Output of a command by its name here: mount-l (mount -l), uname-a (uname -a), hostname, dmesg.
   virtual base::Result<std::string> command(std::string_view name) const = 0;
+  // Texts of an --input kind that is no file of a node: log, text, ss, rpcinfo, nfsiostat. In the order given.
+  virtual std::vector<GivenText> given(std::string_view) const { return {}; }
 
   // What no one file or command tells. Questions: "tasks" (probes/host/tasks.h), "tcp-sockets PORT", "route ADDRESS"
   // (probes/io/netlink.h). A captured tree keeps the answer under mountaudit/kernel/.

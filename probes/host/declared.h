@@ -1,0 +1,22 @@
+// --declare with Kubernetes objects: YAML (one or several documents) or JSON, told by apiVersion and kind.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "audit/base/result.h"
+#include "audit/facts/facts.h"
+#include "probes/parsed.h"
+
+namespace probes {
+
+// PersistentVolume, PersistentVolumeClaim, StorageClass, TridentBackendConfig, alone or in a List. Other objects are
+// named in a note and left out; a Secret is never looked into, and only the fields of audit/facts/declared.h are read.
+// Errors, with where:line: malformed for what is no YAML or JSON, for an anchor, an alias, a duplicate key, nesting
+// over 64, more than 64 MiB; usage for a text without any Kubernetes object.
+base::Result<Parsed<facts::Declared>> parse_declared(std::string_view text, const std::string& where);
+
+// Adds to what was declared before.
+void add_declared(facts::Declared& to, facts::Declared&& more);
+
+}  // namespace probes
