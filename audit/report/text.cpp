@@ -124,13 +124,35 @@ std::string clean(std::string_view text) {
   return out;
 }
 
+// The first eight digits of a UUID tell volumes and pods apart: pvc-3865cf98-fe80-4a96-a570-b4a10a1d894b is
+// pvc-3865cf98...
+std::string short_uuids(std::string_view text) {
+  static constexpr std::string_view form = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+  const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto piece = text.substr(i, form.size());
+    if (piece.size() == form.size() && std::equal(piece.begin(), piece.end(), form.begin(),
+                                                  [&](char c, char f) { return f == 'x' ? is_hex(c) : c == f; })) {
+      out += std::string(piece.substr(0, 8)) + "...";
+      i += form.size() - 1;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
 // A long path or name keeps its start and its end; of a kubelet's volume the end alone tells something.
-std::string elide(std::string_view text, int columns) {
-  if (display_width(text) <= columns) return std::string(text);
+std::string elide(std::string_view whole, int columns) {
+  if (display_width(whole) <= columns) return std::string(whole);
+  const std::string shorter = short_uuids(whole);
+  const std::string_view text = shorter;
   if (const auto plugin = text.rfind("/kubernetes.io~"); plugin != std::string_view::npos) {
     const auto volume = text.find('/', plugin + 1);
     if (volume != std::string_view::npos) return elide("..." + std::string(text.substr(volume)), columns);
   }
+  if (display_width(text) <= columns) return shorter;
   const int head_columns = (columns - 3) / 3;
   std::string head;
   std::size_t at = 0;
@@ -145,7 +167,15 @@ std::string elide(std::string_view text, int columns) {
   return head + "..." + std::string(tail);
 }
 
+// 2026-02-10T04:12:09Z to the minute.
+std::string minute(std::string_view when) {
+  std::string text = clean(when.substr(0, 16));
+  std::replace(text.begin(), text.end(), 'T', ' ');
+  return text;
+}
+
 constexpr int name_columns = 44;
+constexpr int source_columns = 34;
 constexpr std::string_view derived = "derived from ";
 
 std::string number_text(double value) {
@@ -224,8 +254,9 @@ struct Detail {
   int message_lines;  // of those
   int brief_lines;    // of the other findings
   int snippet_lines;
-  bool affects;  // who suffers, at COULD BE BETTER too
-  bool space;    // blank lines between the sections
+  bool comments;  // of snippets
+  bool affects;   // who suffers, at COULD BE BETTER too
+  bool space;     // blank lines between the sections
 };
 
 class TextReport {
@@ -258,6 +289,10 @@ class TextReport {
     write_plan();
     write_not_checked();
     write_waived();
+    if (!options_.verbose && detail_.space && !report_.findings.empty()) {
+      page_.blank();
+      page_.paragraph({}, words_.hint, 1, Paint::label);
+    }
   }
 
   int lines() const { return page_.lines(); }
@@ -286,7 +321,7 @@ class TextReport {
       const std::string root = clean(node.root);
       parts.push_back(node.live || !node.collected_at.has_value()
                           ? fmt::format(fmt::runtime(words_.root), root)
-                          : fmt::format(fmt::runtime(words_.captured), root, clean(*node.collected_at)));
+                          : fmt::format(fmt::runtime(words_.captured), root, minute(*node.collected_at)));
     }
     std::vector<std::string> profiles;
     for (const auto& profile : report_.profiles)
@@ -300,7 +335,7 @@ class TextReport {
 
   std::string counts() const {
     const auto& nfs = report_.facts->nfs;
-    return fmt::format(fmt::runtime(words_.counts), kind_count(nfs.mounts.size(), "nfs.mount", options_.language),
+    return fmt::format(fmt::runtime(words_.counts), kind_count(nfs.mounts.size(), "nfs", options_.language),
                        kind_count(std::max<std::size_t>(nfs.servers.size(), nfs.clients.empty() ? 0 : 1), "nfs.server",
                                   options_.language));
   }
@@ -386,19 +421,20 @@ class TextReport {
                     text, max_lines);
   }
 
+  // What it is, whom it hits, what to do; then what that rests on.
   void write_finding(const Finding& finding, bool names) {
     const int limit = options_.verbose ? unlimited : detail_.message_lines;
     page_.paragraph(front(finding), message(finding), limit, Paint::plain, 4 + severity_columns_);
-    write_evidence(finding, limit);
     if (names || detail_.affects || options_.verbose) write_affects(finding, names);
+    write_advice(finding, limit);
+    if (finding.gain) labelled(words_.gain, clean(finding.gain->text), limit);
     if (finding.could_be)
       labelled(words_.note,
                fmt::format(fmt::runtime(words_.could_be), severity_name(finding.could_be->severity),
                            clean(finding.could_be->needs)),
                limit);
     for (const auto& note : notes(finding)) labelled(words_.note, clean(note), limit);
-    if (finding.gain) labelled(words_.gain, clean(finding.gain->text), limit);
-    write_advice(finding, limit);
+    write_evidence(finding, limit);
     if (options_.verbose) write_background(finding);
   }
 
@@ -416,7 +452,7 @@ class TextReport {
       items.push_back(short_fact(evidence.fact) + " " + (options_.verbose ? value : elide(value, name_columns)));
       std::string_view source = evidence.source;
       if (source.starts_with(derived)) source.remove_prefix(derived.size());
-      if (!source.empty()) sources.push_back(clean(source));
+      if (!source.empty() && evidence.value.known()) sources.push_back(elide(clean(source), source_columns));
     }
     std::string text = base::join(items, ", ");
     if (options_.verbose) {
@@ -426,7 +462,7 @@ class TextReport {
       }
     } else if (!text.empty()) {
       const auto from = unique_in_order(sources);
-      if (!from.empty()) text += " [" + base::join(from, ", ") + "]";
+      if (!from.empty()) text += " [" + from.front() + (from.size() > 1 ? ", ...]" : "]");
       labelled(words_.seen, text, limit);
     }
     if (finding.table) write_table(*finding.table, items.empty());
@@ -475,6 +511,11 @@ class TextReport {
 
   // Who suffers, most human first: VMs and pods by name, mounts by number where they are many.
   void write_affects(const Finding& finding, bool names) {
+    if (const auto [before, added] = told_.try_emplace(finding.affects, finding.rule); !added) {
+      if (options_.verbose && !finding.affects.empty())
+        labelled(words_.affects, fmt::format(fmt::runtime(words_.same_as), clean(before->second)));
+      if (!names) return;
+    }
     std::vector<std::string> kinds = {"vm", "pod", "volume"};
     std::map<std::string, std::vector<std::string>> by_kind;
     for (const auto& subject : finding.affects) {
@@ -489,9 +530,10 @@ class TextReport {
       if (found == by_kind.end()) continue;
       const auto ids = unique_in_order(found->second);
       const bool human = kind == "vm" || kind == "pod" || kind == "volume";
+      if (!options_.verbose && kind == "volume" && by_kind.contains("pod")) continue;
       // A short report names VMs, or pods where there are none; of the rest it gives the number.
       const bool named = options_.verbose || names || kind == "vm" || (kind == "pod" && !by_kind.contains("vm"));
-      const std::size_t most = options_.verbose ? ids.size() : human ? (names ? 6 : 3) : (names ? 2 : 0);
+      const std::size_t most = options_.verbose ? ids.size() : human ? (names ? 6 : 2) : (names ? 2 : 0);
       if (!named || (ids.size() > most && !human)) {
         parts.push_back(kind_count(ids.size(), kind, options_.language));
         continue;
@@ -524,20 +566,25 @@ class TextReport {
     }
   }
 
-  // A snippet is text to be copied: never wrapped.
-  void write_snippet(const std::string& platform, const std::string& text) {
+  // A snippet is text to be copied: only its comments are wrapped.
+  void write_snippet(const std::string& platform, const std::string& text, const std::string& also = "") {
     std::vector<std::string> lines;
     std::string_view rest = base::trim(text);
     std::string_view line;
-    while (base::next_line(rest, line)) lines.push_back(escape_control(line));
+    const bool comments = options_.verbose || detail_.comments;
+    while (base::next_line(rest, line)) {
+      if (comments || !line.starts_with("# ")) lines.push_back(escape_control(line));
+    }
     if (lines.empty()) return;
     const std::string margin(static_cast<std::size_t>(4 + severity_columns_), ' ');
     int widest = 0;
-    for (const auto& text_line : lines) widest = std::max(widest, display_width(text_line));
+    for (const auto& text_line : lines) {
+      if (!text_line.starts_with('#')) widest = std::max(widest, display_width(text_line));
+    }
     std::string indent = margin + "      ";  // a long line starts further left
     if (display_width(indent) + widest > page_.width()) indent = margin;
     if (display_width(indent) + widest > page_.width()) indent = "    ";
-    const bool one = lines.size() == 1 &&
+    const bool one = lines.size() == 1 && also.empty() &&
                      static_cast<int>(margin.size()) + 8 + display_width(clean(platform)) + widest <= page_.width();
     const Piece label{base::pad_right(words_.write, 4) + "  ", Paint::label};
     if (one) {
@@ -545,9 +592,17 @@ class TextReport {
                       "");
       return;
     }
-    page_.paragraph({{margin, Paint::plain}, label}, clean(platform) + ":", unlimited, Paint::label);
+    page_.paragraph({{margin, Paint::plain}, label}, clean(platform) + (also.empty() ? "" : " (" + also + ")") + ":",
+                    unlimited, Paint::label);
     const std::size_t most = options_.verbose ? lines.size() : static_cast<std::size_t>(detail_.snippet_lines);
-    for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) page_.line(indent + lines[i]);
+    for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) {
+      if (lines[i].starts_with("# ")) {
+        for (const auto& part : base::wrap(lines[i].substr(2), page_.width() - display_width(indent) - 2))
+          page_.line(indent + "# " + part, Paint::label);
+      } else {
+        page_.line(indent + lines[i]);
+      }
+    }
     if (lines.size() > most)
       page_.line(indent + fmt::format(fmt::runtime(words_.more_lines), lines.size() - most), Paint::label);
   }
@@ -612,14 +667,13 @@ class TextReport {
              {"  ", Paint::plain}},
             fmt::format(fmt::runtime(words_.plan), subject_name(entry.subject), clean(base::join(entry.clears, ", "))),
             options_.verbose ? unlimited : 2);
-      write_snippet(entry.platform, entry.text);
-      if (options_.verbose) continue;
       std::vector<std::string> others;
       for (std::size_t k = i + 1; k < report_.plan.size() && report_.plan[k].subject == entry.subject; ++k)
         others.push_back(clean(report_.plan[k].platform));
-      if (!others.empty())
-        labelled("",
-                 fmt::format(fmt::runtime(words_.more_platforms), base::join(unique_in_order(others), ", ")) + " (-v)");
+      const bool tell = !options_.verbose && !others.empty();
+      write_snippet(
+          entry.platform, entry.text,
+          tell ? fmt::format(fmt::runtime(words_.more_platforms), base::join(unique_in_order(others), ", ")) : "");
     }
   }
 
@@ -689,6 +743,7 @@ class TextReport {
   int severity_columns_ = 0;
   std::vector<const Finding*> broken_;
   std::vector<const Finding*> better_;
+  std::map<std::vector<Subject>, std::string> told_;  // whom it hits, and the rule that said so first
 };
 
 }  // namespace
@@ -696,14 +751,15 @@ class TextReport {
 std::string render_text(const Report& report, const RenderOptions& options) {
   // From rich to sparse. Where nothing fits (a node in bad shape) the second is used: then length is no longer the
   // point.
-  static constexpr std::array<Detail, 7> details = {{
-      {3, 3, 2, 6, true, true},
-      {3, 2, 1, 4, true, true},
-      {3, 2, 1, 2, false, true},
-      {3, 2, 1, 2, false, false},
-      {2, 2, 1, 2, false, false},
-      {1, 2, 1, 1, false, false},
-      {0, 1, 1, 1, false, false},
+  static constexpr std::array<Detail, 8> details = {{
+      {3, 3, 2, 6, true, true, true},
+      {3, 2, 1, 4, false, true, true},
+      {3, 2, 1, 2, false, false, true},
+      {3, 2, 1, 2, false, true, false},
+      {3, 2, 1, 2, false, false, false},
+      {2, 2, 1, 2, false, false, false},
+      {1, 2, 1, 1, false, false, false},
+      {0, 1, 1, 1, false, false, false},
   }};
   for (const auto& detail : details) {
     TextReport page(report, options, detail);

@@ -40,8 +40,10 @@ constexpr Words english = {
     .undecided = "{}: {}",
     .more_subjects = " (and {} more like it)",
     .more_names = " and {} more",
+    .same_as = "as {}",
+    .hint = "More: -v, or mountaudit rules explain ID",
     .more_rows = "... {} more rows",
-    .more_platforms = "also for {}",
+    .more_platforms = "-v: also for {}",
     .more_lines = "... {} more lines",
 };
 
@@ -77,8 +79,10 @@ constexpr Words japanese = {
     .undecided = "{}: {}",
     .more_subjects = " (同様のもの他 {} 件)",
     .more_names = " 他 {} 件",
+    .same_as = "{} と同じ",
+    .hint = "詳細: -v、または mountaudit rules explain ID",
     .more_rows = "... 他 {} 行",
-    .more_platforms = "{} 用もあり",
+    .more_platforms = "{} 用は -v で",
     .more_lines = "... 他 {} 行",
 };
 
@@ -93,7 +97,8 @@ constexpr std::array kind_names = {
     KindName{"vm", "VM", "VMs", "VM"},
     KindName{"pod", "pod", "pods", "Pod"},
     KindName{"volume", "volume", "volumes", "ボリューム"},
-    KindName{"nfs.mount", "NFS mount", "NFS mounts", "NFS マウント"},
+    KindName{"nfs", "NFS mount", "NFS mounts", "NFS マウント"},  // in the head, where nothing else says NFS
+    KindName{"nfs.mount", "mount", "mounts", "マウント"},
     KindName{"nfs.client", "NFS client", "NFS clients", "NFS クライアント"},
     KindName{"nfs.server", "server", "servers", "サーバー"},
     KindName{"nfs.service", "service", "services", "サービス"},

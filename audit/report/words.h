@@ -44,6 +44,8 @@ struct Words {
   const char* undecided;       // rules, reason
   const char* more_subjects;   // number
   const char* more_names;      // number
+  const char* same_as;          // rule
+  const char* hint;
   const char* more_rows;       // number
   const char* more_platforms;  // names
   const char* more_lines;      // number
