@@ -1,0 +1,50 @@
+#include "cli/commands.h"
+
+#include <array>
+
+namespace cli {
+
+namespace {
+
+constexpr std::array table = {
+    Command{"", "audit", "", "this node: read its mounts, judge them, say what to change",
+            "mountaudit audit --root /host", "in a debug pod: the node, not the pod",
+            reading | judging | rule_files | reporting | language | talking, run_audit},
+    Command{"", "collect", "", "facts only, as JSON, for audit --from", "mountaudit collect > node.json",
+            "then anywhere: mountaudit audit --from node.json", reading | collecting | talking, run_collect},
+    Command{"rules", "list", "", "every rule, one a line", "mountaudit rules list", "what the program knows",
+            rule_files | language | talking, run_rules_list},
+    Command{"rules", "explain", "ID", "all of a rule: when it speaks, why, what it advises",
+            "mountaudit rules explain NFS-NCONNECT-001", "before you act on a finding", rule_files | language | talking,
+            run_rules_explain},
+    Command{"rules", "lint", "FILE..", "check rule files", "mountaudit rules lint site/*.yaml",
+            "each mistake with file and line", talking, run_rules_lint},
+    Command{"rules", "test", "FILE..", "run tests of rules: facts documents whose names say what must come out",
+            "mountaudit rules test tests/rules/NFS-VERS-001", "a whole folder", rule_files | talking, run_rules_test},
+    Command{"facts", "list", "", "every fact a rule can use: path, type, unit, what it says", "mountaudit facts list",
+            "where to look first when writing a rule", talking, run_facts_list},
+    Command{"facts", "schema", "", "JSON Schema of the facts document", "mountaudit facts schema > facts.schema.json",
+            "to check documents of other tools", talking, run_facts_schema},
+    Command{"demo", "audit", "", "audit of a bundled sample node: no root, no storage needed", "mountaudit demo audit",
+            "an OpenShift worker on ONTAP", judging | rule_files | reporting | language | talking, run_demo_audit},
+};
+
+constexpr std::array family_table = {
+    Family{"rules", "what the program knows"},
+    Family{"facts", "what the program reads"},
+    Family{"demo", "try it on bundled samples"},
+};
+
+}  // namespace
+
+std::span<const Command> commands() { return table; }
+std::span<const Family> families() { return family_table; }
+
+std::string full_name(const Command& command) {
+  return command.family.empty() ? std::string(command.name)
+                                : std::string(command.family) + " " + std::string(command.name);
+}
+
+bool takes(const Command& command, const Option& option) { return (command.groups & option.group) != 0; }
+
+}  // namespace cli

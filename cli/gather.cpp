@@ -1,0 +1,176 @@
+#include "cli/gather.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "audit/base/text.h"
+#include "audit/snapshot/document.h"
+#include "cli/output.h"
+#include "probes/collect.h"
+#include "probes/io/host.h"
+#include "probes/raw_tree.h"
+#include "rules/embedded.h"
+
+namespace cli {
+
+namespace {
+
+using base::ErrorKind;
+using base::Result;
+
+// Long enough for a request that hangs to show as one; the findings still appear within a second.
+constexpr std::chrono::milliseconds default_gap{250};
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Result<facts::Facts> load(const std::string& path, bool quiet) {
+  const std::string where = path == "-" ? "standard input" : path;
+  const auto text = probes::read_file(path);
+  if (!text) return tl::unexpected(text.error());
+  auto loaded = snapshot::from_json(*text, where);
+  if (!loaded) return tl::unexpected(loaded.error());
+  if (!quiet) {
+    for (const auto& note : loaded->notes) say(where + ": " + note);
+  }
+  return std::move(loaded->facts);
+}
+
+Result<std::unique_ptr<probes::Host>> open_host(const Settings& settings) {
+  if (settings.input.empty()) return probes::open_root(settings.root.empty() ? "/" : settings.root);
+  std::vector<probes::InputArgument> inputs;
+  for (const auto& text : settings.input) {
+    auto input = probes::parse_input_argument(text);
+    if (!input) return tl::unexpected(input.error());
+    inputs.push_back(std::move(*input));
+  }
+  return probes::open_inputs(inputs);
+}
+
+Result<void> check_sources(const Settings& settings) {
+  std::vector<std::string> given;
+  if (!settings.root.empty()) given.emplace_back("--root");
+  if (!settings.from.empty()) given.emplace_back("--from");
+  if (!settings.input.empty()) given.emplace_back("--input");
+  if (given.size() > 1)
+    return base::fail(ErrorKind::usage, "", base::join(given, " and ") + " exclude each other: name one source");
+  if (!settings.raw.empty() && !settings.from.empty())
+    return base::fail(ErrorKind::usage, "", "--raw needs the texts themselves, and --from has none");
+  return {};
+}
+
+// A root in which no table of mounts could be read tells nothing about mounts; silence would look like health.
+Result<void> check_readable(const facts::Facts& facts, const Settings& settings) {
+  if (!settings.input.empty() || facts.node.view.has_value() || !facts.mounts.empty()) return {};
+  for (const auto& source : facts.sources) {
+    if (source.id == "mounts" && source.status == "ok") return {};
+  }
+  std::string reasons;
+  for (const auto& source : facts.sources) {
+    if (source.id != "mounts") continue;
+    reasons += fmt::format("{}{} {}", reasons.empty() ? ": " : ", ", source.name, source.status);
+  }
+  return base::fail(ErrorKind::absent, facts.node.root, "no table of mounts could be read" + reasons);
+}
+
+}  // namespace
+
+Result<std::chrono::milliseconds> parse_time(const std::string& text, std::string_view option) {
+  struct Unit {
+    std::string_view name;
+    double milliseconds;
+  };
+  for (const auto& unit : {Unit{"ms", 1}, Unit{"s", 1000}, Unit{"m", 60000}, Unit{"", 1000}}) {
+    if (!std::string_view(text).ends_with(unit.name)) continue;
+    const auto number = base::real(std::string_view(text).substr(0, text.size() - unit.name.size()));
+    if (number && *number >= 0 && *number * unit.milliseconds <= 86400000)
+      return std::chrono::milliseconds(static_cast<std::int64_t>(*number * unit.milliseconds));
+    if (!unit.name.empty()) break;
+  }
+  return base::fail(ErrorKind::usage, "",
+                    fmt::format("{} \"{}\" is no time; write 500ms, 10s or 1m", option, base::escape_control(text)));
+}
+
+Result<facts::Facts> gather(const Settings& settings) {
+  if (auto checked = check_sources(settings); !checked) return tl::unexpected(checked.error());
+  std::chrono::milliseconds gap = default_gap;
+  if (!settings.sample.empty()) {
+    const auto given = parse_time(settings.sample, "--sample");
+    if (!given) return tl::unexpected(given.error());
+    gap = *given;
+  }
+  if (!settings.from.empty()) {
+    auto facts = load(settings.from, settings.quiet);
+    if (facts && !settings.since.empty()) {
+      const auto old = load(settings.since, settings.quiet);
+      if (!old) return tl::unexpected(old.error());
+      probes::use_since(*facts, *old, settings.since);
+    }
+    return facts;
+  }
+  facts::Facts old;
+  if (!settings.since.empty()) {
+    auto loaded = load(settings.since, settings.quiet);
+    if (!loaded) return tl::unexpected(loaded.error());
+    old = std::move(*loaded);
+  }
+  auto opened = open_host(settings);
+  if (!opened) return tl::unexpected(opened.error());
+  const probes::Host* host = opened->get();
+  std::unique_ptr<probes::RecordingHost> recording;
+  if (!settings.raw.empty()) {
+    recording = std::make_unique<probes::RecordingHost>(*host);
+    host = recording.get();
+  }
+  probes::CollectOptions options;
+  if (host->live()) {
+    options.node_name = variable("MOUNTAUDIT_NODE");
+    note_signals();
+  }
+  facts::Facts facts = probes::collect(*host, options);
+  if (auto readable = check_readable(facts, settings); !readable) return tl::unexpected(readable.error());
+  if (!settings.since.empty()) {
+    probes::use_since(facts, old, settings.since);
+  } else if (host->live() && !facts.nfs.mounts.empty()) {
+    wait(gap, progress_wanted(settings.quiet) && gap >= std::chrono::seconds(1), "second sample in");
+    if (signal_seen() == 0) {
+      if (recording) recording->begin_second_sample();
+      probes::take_second_sample(*host, facts);
+    }
+  }
+  if (recording) {
+    if (auto written = recording->write(settings.raw, facts.node.name); !written)
+      return tl::unexpected(written.error());
+  }
+  return facts;
+}
+
+std::vector<audit::TextFile> built_in_rules() {
+  std::vector<audit::TextFile> files;
+  for (const auto& file : rules::embedded_rules()) files.push_back({std::string(file.path), std::string(file.text)});
+  return files;
+}
+
+Result<audit::RuleSet> gather_rules(const Settings& settings) {
+  std::vector<std::string> directories;
+  if (const std::string from = variable("MOUNTAUDIT_RULES"); !from.empty()) directories.push_back(from);
+  directories.insert(directories.end(), settings.rules.begin(), settings.rules.end());
+  std::vector<audit::TextFile> site;
+  for (const auto& directory : directories) {
+    const auto files = audit::read_rule_files(directory);
+    if (!files) return tl::unexpected(files.error());
+    site.insert(site.end(), files->begin(), files->end());
+  }
+  return audit::load_rules(built_in_rules(), site);
+}
+
+std::string language_of(const Settings& settings) {
+  if (!settings.lang.empty()) return settings.lang;
+  const std::string from = variable("MOUNTAUDIT_LANG");
+  return from == "ja" || from.starts_with("ja_") ? "ja" : "en";
+}
+
+}  // namespace cli

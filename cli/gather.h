@@ -1,0 +1,29 @@
+// Facts for a command: from this node, a copy of one, single texts, or a saved document.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audit/base/result.h"
+#include "audit/eval/rules.h"
+#include "audit/facts/facts.h"
+#include "cli/options.h"
+
+namespace cli {
+
+// --root, --from, --input, --since, --sample; with --raw also writes the tree.
+base::Result<facts::Facts> gather(const Settings& settings);
+
+// The rules built in, and those of MOUNTAUDIT_RULES and --rules.
+base::Result<audit::RuleSet> gather_rules(const Settings& settings);
+std::vector<audit::TextFile> built_in_rules();
+
+// "2s", "500ms", "1m"; a bare number is seconds.
+base::Result<std::chrono::milliseconds> parse_time(const std::string& text, std::string_view option);
+
+// Language of the text: --lang, else MOUNTAUDIT_LANG where it names one.
+std::string language_of(const Settings& settings);
+
+}  // namespace cli

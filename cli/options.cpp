@@ -1,0 +1,99 @@
+#include "cli/options.h"
+
+#include <array>
+
+#include "audit/eval/rules.h"
+#include "audit/report/formats.h"
+#include "probes/io/host.h"
+
+namespace cli {
+
+namespace {
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const auto& format : audit::formats()) names.emplace_back(format.name);
+  return names;
+}
+
+std::vector<std::string> profile_names() {
+  std::vector<std::string> names;
+  for (const auto& profile : audit::known_profiles()) names.emplace_back(profile.name);
+  return names;
+}
+
+std::vector<std::string> input_names() {
+  std::vector<std::string> names;
+  for (const auto& kind : probes::input_kinds()) names.emplace_back(kind.name);
+  return names;
+}
+
+std::vector<std::string> levels() { return {"error", "warning", "notice", "never"}; }
+std::vector<std::string> languages() { return {"en", "ja"}; }
+
+constexpr std::array table = {
+    Option{"--root", "", "DIR", reading,
+           "read this root instead of /: /host in a debug pod, a tree of collect --raw, an unpacked sos report",
+           &Settings::root, Offer::directory},
+    Option{"--from", "", "FILE", reading, "replay a saved facts or report document (- is standard input)",
+           &Settings::from, Offer::file},
+    Option{"--input", "", "KIND=FILE", reading, "look at a pasted or attached text alone (- is standard input)",
+           &Settings::input, Offer::input, input_names},
+    Option{"--since", "", "FILE", reading, "an earlier document of the same node: gives rates", &Settings::since,
+           Offer::file},
+    Option{"--sample", "", "TIME", reading,
+           "gap between the two samples of a live run, 10s or more for rates (default 250ms)", &Settings::sample},
+    Option{"--passive", "", "", reading, "send no packet and look up no name", &Settings::passive},
+    Option{"--raw", "", "DIR", collecting, "write the texts that were read to a new directory, for --root",
+           &Settings::raw, Offer::directory},
+    Option{"--profile", "", "NAME", judging, "judge for this use; without it the use is found", &Settings::profile,
+           Offer::words, profile_names},
+    Option{"--now", "", "", judging, "health rules only: what is broken now", &Settings::now},
+    Option{"--only", "", "GLOB", judging, "only rules whose id matches: 'NFS-NCONNECT-*'", &Settings::only},
+    Option{"--skip", "", "GLOB", judging, "leave out rules whose id matches", &Settings::skip},
+    Option{"--waive", "", "FILE", judging, "findings accepted for a time: YAML list of {rule, subject, reason, until}",
+           &Settings::waive, Offer::file},
+    Option{"--rules", "", "DIR", rule_files, "add rules of your own; equal ids replace the ones built in",
+           &Settings::rules, Offer::directory},
+    Option{"--format", "", "NAME", reporting, "what goes to standard output (default text)", &Settings::format,
+           Offer::words, format_names},
+    Option{"--report", "", "NAME=FILE", reporting,
+           "write a report in this format to a file as well (- is standard output)", &Settings::report,
+           Offer::format_file, format_names},
+    Option{"--fail-on", "", "LEVEL", reporting,
+           "exit 1 from this severity on: error (default), warning, notice; or never", &Settings::fail_on, Offer::words,
+           levels},
+    Option{"--color", "", "", reporting, "colours, also where standard output is no terminal", &Settings::color},
+    Option{"--verbose", "-v", "", reporting, "evidence, fixes and references of every finding", &Settings::verbose},
+    Option{"--lang", "", "LANG", language, "language of text for people: en (default) or ja", &Settings::lang,
+           Offer::words, languages},
+    Option{"--quiet", "-q", "", talking, "no progress and no notes on standard error", &Settings::quiet},
+};
+
+constexpr std::array variables = {
+    EnvironmentVariable{"NO_COLOR", "when set and not empty: no colours"},
+    EnvironmentVariable{"TERM", "dumb: no colours and no progress line"},
+    EnvironmentVariable{"MOUNTAUDIT_RULES", "a directory of rules, as with --rules; read before those"},
+    EnvironmentVariable{"MOUNTAUDIT_LANG", "language where --lang is not given"},
+    EnvironmentVariable{"MOUNTAUDIT_NODE", "name of the node, where the host name is that of a pod"},
+    EnvironmentVariable{"SOURCE_DATE_EPOCH",
+                        "seconds since 1970: taken as today by waivers, and as the date of the manual"},
+};
+
+constexpr std::array codes = {
+    ExitCode{"0", "nothing at or above --fail-on"},
+    ExitCode{"1", "findings at or above --fail-on; rules lint and rules test: a failure"},
+    ExitCode{"2", "the job could not be done: wrong usage, unreadable input, output that cannot be written"},
+    ExitCode{"130, 143", "ended by SIGINT or SIGTERM; the report of what was read is written"},
+};
+
+}  // namespace
+
+std::span<const Option> options() { return table; }
+bool repeats(const Option& option) {
+  return std::holds_alternative<std::vector<std::string> Settings::*>(option.member);
+}
+std::span<const EnvironmentVariable> environment() { return variables; }
+std::span<const ExitCode> exit_codes() { return codes; }
+
+}  // namespace cli

@@ -1,0 +1,82 @@
+// The one table of flags. From it come the parser, --help, the man page and the shell completions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace cli {
+
+// What the command line says, before anything is made of it.
+struct Settings {
+  std::string root;
+  std::string from;
+  std::string since;
+  std::vector<std::string> input;
+  std::string sample;
+  bool passive = false;
+
+  std::vector<std::string> profile;
+  std::vector<std::string> rules;
+  std::vector<std::string> waive;
+  std::vector<std::string> only;
+  std::vector<std::string> skip;
+  bool now = false;
+
+  std::string format;
+  std::vector<std::string> report;
+  std::string fail_on;
+  bool color = false;
+  bool verbose = false;
+
+  std::string lang;
+  bool quiet = false;
+  std::string raw;
+
+  std::vector<std::string> words;  // arguments that are no flags
+};
+
+// Which commands take a flag: a command names the groups it knows.
+enum Group : std::uint8_t {
+  reading = 1,     // where facts come from
+  judging = 2,     // which rules look at them
+  reporting = 4,   // how it is printed
+  collecting = 8,  // collect alone
+  rule_files = 16,
+  language = 32,
+  talking = 64,
+};
+
+// What a shell offers behind the flag.
+enum class Offer : std::uint8_t { nothing, file, directory, words, input, format_file };
+
+struct Option {
+  std::string_view name;   // "--root"
+  std::string_view brief;  // "-v", or empty
+  std::string_view value;  // "DIR"; empty for a flag without one
+  Group group;
+  std::string_view sentence;
+  std::variant<bool Settings::*, std::string Settings::*, std::vector<std::string> Settings::*> member;
+  Offer offer = Offer::nothing;
+  std::vector<std::string> (*choices)() = nullptr;  // the words that are valid, where there is a list
+};
+
+std::span<const Option> options();
+bool repeats(const Option& option);
+
+struct EnvironmentVariable {
+  std::string_view name;
+  std::string_view sentence;
+};
+std::span<const EnvironmentVariable> environment();
+
+struct ExitCode {
+  std::string_view code;
+  std::string_view sentence;
+};
+std::span<const ExitCode> exit_codes();
+
+}  // namespace cli
