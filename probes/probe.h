@@ -29,13 +29,10 @@ class Reading {
   base::Result<std::string> file(std::string_view path);
   base::Result<std::vector<std::string>> list(std::string_view path);
   base::Result<std::string> command(std::string_view name);
-<<<<<<< HEAD
   base::Result<std::string> answer(std::string_view question);
-=======
   // Texts that the user gave for a kind. note() speaks of the last one: for each, begin with given_row().
   std::vector<GivenText> given(std::string_view kind) const { return host_.given(kind); }
   void given_row(const GivenText& text);
->>>>>>> ddc009a (probes: nfsmount.conf, mount units, nfsroot, declared objects, pasted listings)
 
   // The first of several places that can be had ("/proc/1/mountinfo", "/proc/self/mountinfo"; "!mount-l" is a command).
   // Its row says what it stands in for.
