@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+
+#include <algorithm>
 #include <cstdlib>
 
 #include "audit/base/text.h"
 #include "audit/snapshot/document.h"
 #include "cli/output.h"
+#include "probes/ask_mounted.h"
 #include "probes/collect.h"
 #include "probes/io/host.h"
 #include "probes/raw_tree.h"
@@ -94,7 +98,41 @@ Result<std::chrono::milliseconds> parse_time(const std::string& text, std::strin
                     fmt::format("{} \"{}\" is no time; write 500ms, 10s or 1m", option, base::escape_control(text)));
 }
 
-Result<facts::Facts> gather(const Settings& settings) {
+namespace {
+
+constexpr const char* answers_path = "/mountaudit/answers.json";  // of a captured tree
+
+// A captured tree carries the answers of that day: the same findings come out, and no packet is sent.
+void replay_answers(const probes::Host& host, facts::Facts& facts) {
+  const auto text = host.read(answers_path);
+  if (!text) return;
+  auto saved = snapshot::from_json(*text, answers_path);
+  if (saved) {
+    probes::join_saved_answers(facts, std::move(saved->facts));
+  } else {
+    facts.sources.push_back({"nfs_server", answers_path, "malformed", base::to_text(saved.error()), {}});
+  }
+}
+
+Result<void> write_answers(const std::string& directory, const facts::Facts& facts) {
+  const std::string path = directory + answers_path;
+  auto file = ReportFile::open(path);
+  if (!file) return tl::unexpected(file.error());
+  if (auto written = file->write(snapshot::to_json(probes::answers_of(facts))); !written) return written;
+  if (::chmod(path.c_str(), 0600) != 0) return base::fail(ErrorKind::io, path, "its mode cannot be set");
+  return {};
+}
+
+bool asked_of(const facts::Facts& facts) {
+  return std::any_of(facts.sources.begin(), facts.sources.end(),
+                     [](const facts::Source& row) { return row.id.starts_with("nfs_server"); });
+}
+
+}  // namespace
+
+Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow) {
+  if (settings.passive && settings.ask_servers)
+    return base::fail(ErrorKind::usage, "", "--passive and --ask-servers exclude each other");
   if (auto checked = check_sources(settings); !checked) return tl::unexpected(checked.error());
   std::chrono::milliseconds gap = default_gap;
   if (!settings.sample.empty()) {
@@ -108,6 +146,9 @@ Result<facts::Facts> gather(const Settings& settings) {
       const auto old = load(settings.since, settings.quiet);
       if (!old) return tl::unexpected(old.error());
       probes::use_since(*facts, *old, settings.since);
+    }
+    if (facts && settings.ask_servers) {
+      if (auto asked = ask_servers(settings, *facts, on_slow); !asked) return tl::unexpected(asked.error());
     }
     return facts;
   }
@@ -132,10 +173,18 @@ Result<facts::Facts> gather(const Settings& settings) {
   }
   facts::Facts facts = probes::collect(*host, options);
   if (auto readable = check_readable(facts, settings); !readable) return tl::unexpected(readable.error());
+  const auto first_sample = std::chrono::steady_clock::now();
+  if (!host->live()) replay_answers(*host, facts);
+  if (settings.ask_servers || (host->live() && !settings.passive)) {
+    if (auto asked = ask_servers(settings, facts, on_slow); !asked) return tl::unexpected(asked.error());
+  }
   if (!settings.since.empty()) {
     probes::use_since(facts, old, settings.since);
   } else if (host->live() && !facts.nfs.mounts.empty()) {
-    wait(gap, progress_wanted(settings.quiet) && gap >= std::chrono::seconds(1), "second sample in");
+    const auto gone =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - first_sample);
+    const auto left = std::max(gap - gone, std::chrono::milliseconds(0));
+    wait(left, progress_wanted(settings.quiet) && left >= std::chrono::seconds(1), "second sample in");
     if (signal_seen() == 0) {
       if (recording) recording->begin_second_sample();
       probes::take_second_sample(*host, facts);
@@ -144,6 +193,9 @@ Result<facts::Facts> gather(const Settings& settings) {
   if (recording) {
     if (auto written = recording->write(settings.raw, facts.node.name); !written)
       return tl::unexpected(written.error());
+    if (asked_of(facts)) {
+      if (auto written = write_answers(settings.raw, facts); !written) return tl::unexpected(written.error());
+    }
   }
   return facts;
 }

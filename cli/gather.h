@@ -10,11 +10,13 @@
 #include "audit/eval/rules.h"
 #include "audit/facts/facts.h"
 #include "cli/options.h"
+#include "cli/servers.h"
 
 namespace cli {
 
-// --root, --from, --input, --since, --sample; with --raw also writes the tree.
-base::Result<facts::Facts> gather(const Settings& settings);
+// --root, --from, --input, --since, --sample, --passive; with --raw also writes the tree. On a live node the servers
+// are asked; `on_slow` gets what is known so far when their answers take long.
+base::Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow = {});
 
 // The rules built in, and those of MOUNTAUDIT_RULES and --rules.
 base::Result<audit::RuleSet> gather_rules(const Settings& settings);

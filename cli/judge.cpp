@@ -78,14 +78,36 @@ Result<Judge> make_judge(const Settings& settings) {
   return judge;
 }
 
-Result<int> judge_and_report(const Settings& settings, const Judge& judge, const facts::Facts& facts, Outlets& outlets,
-                             std::chrono::steady_clock::time_point started, int lines) {
-  audit::Report report = audit::judge(facts, judge.rules, judge.options);
-  report.duration_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+namespace {
+
+audit::RenderOptions render_options(const Settings& settings, int lines) {
   audit::RenderOptions options;
   options.verbose = settings.verbose;
   options.language = language_of(settings) == "ja" ? audit::Language::ja : audit::Language::en;
   options.lines = lines;
+  return options;
+}
+
+audit::Report judged(const Judge& judge, const facts::Facts& facts, std::chrono::steady_clock::time_point started) {
+  audit::Report report = audit::judge(facts, judge.rules, judge.options);
+  report.duration_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  return report;
+}
+
+}  // namespace
+
+void show_so_far(const Settings& settings, const Judge& judge, const facts::Facts& facts,
+                 std::chrono::steady_clock::time_point started) {
+  audit::RenderOptions options = render_options(settings, 24);
+  options.verbose = false;
+  const audit::Format* text = audit::find_format("text");
+  talk("So far, without the answers of the servers:\n\n" + text->render(judged(judge, facts, started), options) + "\n");
+}
+
+Result<int> judge_and_report(const Settings& settings, const Judge& judge, const facts::Facts& facts, Outlets& outlets,
+                             std::chrono::steady_clock::time_point started, int lines) {
+  const audit::Report report = judged(judge, facts, started);
+  audit::RenderOptions options = render_options(settings, lines);
   for (auto& [format, file] : outlets.files) {
     if (auto written = file.write(format->render(report, options)); !written) return tl::unexpected(written.error());
   }

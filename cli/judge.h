@@ -31,4 +31,9 @@ base::Result<Judge> make_judge(const Settings& settings);
 base::Result<int> judge_and_report(const Settings& settings, const Judge& judge, const facts::Facts& facts,
                                    Outlets& outlets, std::chrono::steady_clock::time_point started, int lines);
 
+// What is known before the servers have answered, as text on standard error, when that is a terminal: a reader in a
+// hurry need not wait for a dead server. No report of the program's own: that one comes after it.
+void show_so_far(const Settings& settings, const Judge& judge, const facts::Facts& facts,
+                 std::chrono::steady_clock::time_point started);
+
 }  // namespace cli

@@ -18,6 +18,9 @@ struct Settings {
   std::vector<std::string> input;
   std::string sample;
   bool passive = false;
+  bool ask_servers = false;
+  std::string timeout;
+  std::string deadline;
 
   std::vector<std::string> profile;
   std::vector<std::string> rules;

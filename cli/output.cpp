@@ -65,6 +65,8 @@ base::Result<void> print(std::string_view text) {
 
 void say(std::string_view text) { write_all(STDERR_FILENO, "mountaudit: " + base::escape_control(text) + "\n"); }
 
+void talk(std::string_view text) { write_all(STDERR_FILENO, text); }
+
 bool color_wanted(bool asked) {
   if (asked) return true;
   const char* no_color = std::getenv("NO_COLOR");

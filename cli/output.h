@@ -15,6 +15,9 @@ base::Result<void> print(std::string_view text);
 // "mountaudit: text" on standard error, control characters escaped.
 void say(std::string_view text);
 
+// Text for people on standard error, as it is.
+void talk(std::string_view text);
+
 bool color_wanted(bool asked);     // for standard output: --color, NO_COLOR, TERM, a terminal
 bool progress_wanted(bool quiet);  // for standard error
 int columns();                     // of the terminal that standard output is, else 80

@@ -1,0 +1,55 @@
+#include "cli/servers.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+
+#include "cli/gather.h"
+#include "cli/output.h"
+#include "probes/ask_mounted.h"
+
+namespace cli {
+
+namespace {
+
+constexpr std::chrono::milliseconds patience{700};  // then the passive findings are shown
+constexpr std::chrono::milliseconds step{100};      // between looks at signals
+
+}  // namespace
+
+base::Result<void> ask_servers(const Settings& settings, facts::Facts& facts, const OnSlow& on_slow) {
+  wire::AskOptions options;
+  for (const auto& [text, name, into] : {std::tuple{&settings.timeout, "--timeout", &options.timeout},
+                                         {&settings.deadline, "--deadline", &options.deadline}}) {
+    if (text->empty()) continue;
+    const auto time = parse_time(*text, name);
+    if (!time) return tl::unexpected(time.error());
+    if (time->count() == 0)
+      return base::fail(base::ErrorKind::usage, "", std::string(name) + " 0 leaves no time to ask");
+    *into = *time;
+  }
+  const auto targets = probes::targets_of(facts);
+  if (targets.empty()) return {};
+
+  std::atomic<bool> stop{false};
+  options.stop = &stop;
+  auto answers = std::async(std::launch::async, [&] { return wire::ask_nfs(targets, options); });
+  const auto started = std::chrono::steady_clock::now();
+  bool shown = false;
+  while (answers.wait_for(step) != std::future_status::ready) {
+    if (signal_seen() != 0) stop = true;
+    if (shown || std::chrono::steady_clock::now() - started < patience) continue;
+    shown = true;
+    if (!progress_wanted(settings.quiet)) continue;
+    if (on_slow) on_slow(facts);
+    say(fmt::format("asking {} NFS {}, until {} s are over at the latest", targets.size(),
+                    targets.size() == 1 ? "server" : "servers",
+                    std::chrono::duration_cast<std::chrono::seconds>(options.deadline).count()));
+  }
+  probes::join_answers(facts, answers.get());
+  return {};
+}
+
+}  // namespace cli

@@ -1,0 +1,19 @@
+// The questions to the servers that a node mounts from, put while the rest of the program goes on.
+#pragma once
+
+#include <functional>
+
+#include "audit/base/result.h"
+#include "audit/facts/facts.h"
+#include "cli/options.h"
+
+namespace cli {
+
+// What to do with the facts as they are, when the answers take longer than a reader should wait.
+using OnSlow = std::function<void(const facts::Facts&)>;
+
+// Asks every server of nfs.servers with a known address, within --timeout and --deadline, and joins the answers.
+// A signal ends the questions; what was answered stays. Without servers nothing is sent.
+base::Result<void> ask_servers(const Settings& settings, facts::Facts& facts, const OnSlow& on_slow);
+
+}  // namespace cli

@@ -1,0 +1,120 @@
+#include "probes/ask_mounted.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+#include <utility>
+
+#include "probes/host/address.h"
+
+namespace probes {
+
+namespace {
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+}
+
+bool is_wire_row(const facts::Source& row) { return row.id.starts_with("nfs_server"); }
+
+std::string key_of(const std::string& addr, std::uint32_t port) { return host_port(addr, port); }
+
+// What the mounts told about the server and its own answer lacks.
+void keep_what_is_known(facts::NfsServer& answer, const facts::NfsServer& known) {
+  answer.name = known.name;
+  answer.mounted = known.mounted || answer.mounted;
+  if (!answer.kind.has_value()) {
+    answer.kind = known.kind;
+    answer.kind_how = known.kind_how;
+  }
+  if (!answer.lease_s.has_value()) answer.lease_s = known.lease_s;
+}
+
+// The entry that an answer belongs to. A server whose port is not printed may answer at one that rpcbind named.
+facts::NfsServer* entry_of(facts::Facts& facts, const facts::NfsServer& answer) {
+  facts::NfsServer* of_address = nullptr;
+  int count = 0;
+  for (auto& server : facts.nfs.servers) {
+    if (!server.addr.has_value() || !answer.addr.has_value() || !same_address(*server.addr, *answer.addr)) continue;
+    if (server.port == answer.port) return &server;
+    of_address = &server;
+    ++count;
+  }
+  return count == 1 ? of_address : nullptr;
+}
+
+void place(facts::Facts& facts, facts::NfsServer answer) {
+  facts::NfsServer* entry = entry_of(facts, answer);
+  if (entry == nullptr) {
+    facts.nfs.servers.push_back(std::move(answer));
+    return;
+  }
+  keep_what_is_known(answer, *entry);
+  answer.port = entry->port;  // the key by which mounts find their server
+  *entry = std::move(answer);
+}
+
+}  // namespace
+
+std::vector<wire::NfsTarget> targets_of(const facts::Facts& facts) {
+  std::vector<wire::NfsTarget> targets;
+  std::unordered_map<std::string, std::size_t> by_key;
+  for (const auto& server : facts.nfs.servers) {
+    if (!server.addr.has_value() || !by_key.try_emplace(key_of(*server.addr, server.port), targets.size()).second)
+      continue;
+    wire::NfsTarget target;
+    target.name = server.name;
+    target.addr = *server.addr;
+    target.port = static_cast<std::uint16_t>(server.port);
+    target.mounted = true;
+    target.nlm_in_use = false;
+    targets.push_back(std::move(target));
+  }
+  for (const auto& mount : facts.nfs.mounts) {
+    if (!mount.addr.has_value()) continue;
+    const auto found = by_key.find(key_of(*mount.addr, mount.port.value_or(2049)));
+    if (found == by_key.end()) continue;
+    wire::NfsTarget& target = targets[found->second];
+    target.port_given = target.port_given || mount.port.has_value();
+    if (mount.export_path.has_value()) add_once(target.exports, *mount.export_path);
+    if (mount.vers.has_value()) add_once(target.versions_in_use, *mount.vers);
+    const bool local = mount.nolock.is(true) || mount.local_lock.is("all");
+    if (mount.vers.is("3") && !local) target.nlm_in_use = true;
+    if (mount.mount_port.has_value()) target.mountd_port = static_cast<std::uint16_t>(*mount.mount_port);
+  }
+  return targets;
+}
+
+void join_answers(facts::Facts& facts, std::vector<wire::NfsAnswer> answers) {
+  const bool foreign = facts.network.same_namespace.is(false);
+  for (auto& answer : answers) {
+    if (foreign) {
+      for (auto& service : answer.server.services) {
+        if (service.reachable.is(false)) service.reachable = {};
+      }
+      for (auto& row : answer.sources) {
+        if (row.status != "ok") row.detail += " (asked from another network namespace than the node's)";
+      }
+    }
+    place(facts, std::move(answer.server));
+    facts.sources.insert(facts.sources.end(), std::make_move_iterator(answer.sources.begin()),
+                         std::make_move_iterator(answer.sources.end()));
+  }
+}
+
+facts::Facts answers_of(const facts::Facts& facts) {
+  facts::Facts out;
+  out.node.name = facts.node.name;
+  out.node.root = facts.node.root;
+  out.nfs.servers = facts.nfs.servers;
+  std::copy_if(facts.sources.begin(), facts.sources.end(), std::back_inserter(out.sources), is_wire_row);
+  return out;
+}
+
+void join_saved_answers(facts::Facts& facts, facts::Facts saved) {
+  for (auto& server : saved.nfs.servers) place(facts, std::move(server));
+  std::copy_if(std::make_move_iterator(saved.sources.begin()), std::make_move_iterator(saved.sources.end()),
+               std::back_inserter(facts.sources), is_wire_row);
+}
+
+}  // namespace probes
