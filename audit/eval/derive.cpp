@@ -309,6 +309,12 @@ std::size_t find_row(const std::vector<facts::Source>& rows, const Origin& origi
     }
     if (best != none && (rows[best].status == "ok" || origin.names[1].empty())) return best;
   }
+  // A text that the user gave bears a name of the user's: the table of mounts is what its probe read first.
+  if (origin.names[0] == "mountinfo") {
+    const auto given = std::find_if(rows.begin(), rows.end(),
+                                    [](const facts::Source& row) { return row.id == "mounts" && row.status == "ok"; });
+    if (given != rows.end()) return static_cast<std::size_t>(given - rows.begin());
+  }
   // None of them was read well: the row of the first that was tried tells why.
   for (const std::string_view ending : origin.names) {
     if (ending.empty()) break;

@@ -677,6 +677,32 @@ class TextReport {
     }
   }
 
+  // A row of its own for each source that could not be read; of one server (or file) that failed in one way, one row.
+  std::vector<std::string> failed_sources() const {
+    std::vector<std::string> rows;
+    if (report_.facts == nullptr) return rows;
+    std::map<std::pair<std::string, std::string>, std::pair<std::size_t, std::size_t>> at;  // row, how many in it
+    for (const auto& source : report_.facts->sources) {
+      if (source.status != "denied" && source.status != "timeout" && source.status != "malformed" &&
+          source.status != "refused")
+        continue;
+      const std::string detail = source.detail.empty() ? "" : " (" + clean(source.detail) + ")";
+      const std::string row = clean(source.name) + ": " + clean(source.status) + detail;
+      const auto [found, added] = at.try_emplace({source.name, source.status}, rows.size(), 1);
+      if (added || options_.verbose) {
+        rows.push_back(row);
+      } else {
+        auto& [index, count] = found->second;
+        if (++count == 2) rows[index] = clean(source.name) + ": " + clean(source.status);
+      }
+    }
+    for (const auto& [key, place] : at) {
+      if (place.second > 1 && !options_.verbose)
+        rows[place.first] += fmt::format(" ({})", fmt::format(fmt::runtime(words_.questions), place.second));
+    }
+    return rows;
+  }
+
   // ---- NOT CHECKED: what could not be read, then rules by the reason they share.
   void write_not_checked() {
     struct Group {
@@ -691,23 +717,13 @@ class TextReport {
       if (added) groups.push_back({reason, {}});
       groups[found->second].rules.push_back(clean(row.rule));
     }
-    std::vector<const facts::Source*> failed;
-    if (report_.facts != nullptr) {
-      for (const auto& source : report_.facts->sources) {
-        if (source.status == "denied" || source.status == "timeout" || source.status == "malformed" ||
-            source.status == "refused")
-          failed.push_back(&source);
-      }
-    }
+    const auto failed = failed_sources();
     if (groups.empty() && failed.empty()) return;
     section(words_.not_checked, false);
     const int limit = options_.verbose ? unlimited : detail_.brief_lines;
     const std::size_t most = options_.verbose ? failed.size() + groups.size() : 4;
     for (std::size_t i = 0; i < std::min(most, failed.size()); ++i)
-      page_.paragraph({{"  ", Paint::plain}},
-                      clean(failed[i]->name) + ": " + clean(failed[i]->status) +
-                          (failed[i]->detail.empty() ? "" : " (" + clean(failed[i]->detail) + ")"),
-                      limit);
+      page_.paragraph({{"  ", Paint::plain}}, failed[i], limit);
     if (failed.size() > most)
       page_.line("  " + fmt::format(fmt::runtime(words_.more_lines), failed.size() - most), Paint::label);
     for (std::size_t i = 0; i < std::min(most, groups.size()); ++i) {

@@ -45,6 +45,7 @@ constexpr Words english = {
     .more_rows = "... {} more rows",
     .more_platforms = "-v: also for {}",
     .more_lines = "... {} more lines",
+    .questions = "{} questions, -v lists them",
 };
 
 constexpr Words japanese = {
@@ -84,6 +85,7 @@ constexpr Words japanese = {
     .more_rows = "... 他 {} 行",
     .more_platforms = "{} 用は -v で",
     .more_lines = "... 他 {} 行",
+    .questions = "{} 件の質問、-v で一覧",
 };
 
 struct KindName {

@@ -49,6 +49,7 @@ struct Words {
   const char* more_rows;       // number
   const char* more_platforms;  // names
   const char* more_lines;      // number
+  const char* questions;       // number, of questions that went unanswered in the same way
 };
 
 const Words& words(Language language);

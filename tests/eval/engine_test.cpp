@@ -314,6 +314,17 @@ TEST_CASE("engine: evidence has path, value and source, a table has rows, texts 
   CHECK(table.findings[0].table->rows[0][1].is_absent());
 }
 
+TEST_CASE("engine: evidence from a text that the user gave names that text", "[engine]") {
+  facts::Facts f = node();
+  f.sources = {{"mounts", "/tmp/paste.mounts", "ok", "instead of /proc/1/mountinfo (not among the inputs)", {}},
+               {"mounts", "/proc/1/mountstats", "skipped", "not among the inputs", {}}};
+  add(f, mount("/a", f.nfs.clients[0].id));
+  const auto report =
+      judge(f, mount_rule("message: m\nlevels: [{ severity: info }]\nshow: [timeo_ds, lease_time_s]\n"));
+  CHECK(report.findings.at(0).evidence.at(0).source == "/tmp/paste.mounts");
+  CHECK(report.findings.at(0).evidence.at(1).source == "not among the inputs");
+}
+
 TEST_CASE("engine: notes, gain, contested and Japanese texts with fallback", "[engine]") {
   facts::Facts f = node();
   add(f, mount("/a", f.nfs.clients[0].id));
