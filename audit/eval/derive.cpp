@@ -54,6 +54,7 @@ struct Context::Index {
   std::unordered_map<std::string, std::uint32_t> client_by_id;
   std::vector<std::vector<std::uint32_t>> mounts_of_client;
   std::unordered_map<std::string, std::uint32_t> server_by_key;  // "addr|port", then "name|port"
+  std::unordered_map<std::string, std::uint32_t> path_by_addr;
   std::unordered_map<std::string, std::uint32_t> earlier_mount_by_key;
   std::unordered_map<std::string, std::uint32_t> earlier_client_by_id;
   std::optional<double> wall_s;  // between the two samples, from the node's clocks
@@ -82,6 +83,9 @@ Context::Context(const facts::Facts& document) : facts(document), index_(std::ma
     if (server.addr.has_value()) index.server_by_key.emplace(server_key(*server.addr, server.port), i);
     index.server_by_key.emplace(server_key(server.name, server.port), i);
   }
+  const auto& paths = facts.network.paths;
+  for (std::uint32_t i = 0; paths.has_value() && i < paths->size(); ++i)
+    index.path_by_addr.emplace((*paths)[i].addr, i);
   if (!facts.earlier) return;
   const facts::Facts& before = *facts.earlier;
   const facts::Node &now = facts.node, &then = before.node;
@@ -108,6 +112,12 @@ std::unordered_map<std::string, std::size_t>& Context::source_cache() const { re
 std::optional<std::uint32_t> Context::client_of_mount(std::uint32_t mount) const {
   const auto found = index_->client_by_id.find(facts.nfs.mounts[mount].client_id);
   if (found == index_->client_by_id.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<std::uint32_t> Context::path_to(const std::string& addr) const {
+  const auto found = index_->path_by_addr.find(addr);
+  if (found == index_->path_by_addr.end()) return std::nullopt;
   return found->second;
 }
 
@@ -255,7 +265,7 @@ struct Origin {
   std::array<std::string_view, 4> names;  // endings of source names, best first
 };
 
-constexpr std::array<Origin, 22> origins{{
+constexpr std::array<Origin, 25> origins{{
     {"nfs.mounts.kubelet", {"kubelet/pods", "kubelet", "", ""}},
     {"nfs.mounts.age_s", {"mountstats", "", "", ""}},
     {"nfs.mounts.bytes", {"mountstats", "", "", ""}},
@@ -269,6 +279,9 @@ constexpr std::array<Origin, 22> origins{{
     {"nfs.clients.ops", {"mountstats", "", "", ""}},
     {"nfs", {"mountinfo", "/mounts", "mount-l", "mountstats"}},
     {"mounts", {"mountinfo", "/mounts", "mount-l", "mountstats"}},
+    {"network.interfaces", {"/sys/class/net", "", "", ""}},
+    {"network.paths", {"/net/route", "kernel: route", "", ""}},
+    {"network", {"/net/route", "/net/tcp", "", ""}},
     {"kernel.release", {"osrelease", "uname", "", ""}},
     {"kernel", {"os-release", "", "", ""}},
     {"node.kubelet", {"kubelet/pods", "kubelet", "", ""}},

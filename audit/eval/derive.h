@@ -112,6 +112,7 @@ class Context {
   const facts::Facts& facts;
 
   std::optional<std::uint32_t> client_of_mount(std::uint32_t mount) const;
+  std::optional<std::uint32_t> path_to(const std::string& addr) const;  // in network.paths
   std::optional<std::uint32_t> server_of_client(std::uint32_t client) const;
   const std::vector<std::uint32_t>& mounts_of_client(std::uint32_t client) const;
   const ClientNumbers& numbers(std::uint32_t client) const;

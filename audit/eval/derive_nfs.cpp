@@ -103,7 +103,16 @@ Joined mount_client(const Context& c, const Item& item) {
   return {make_item("nfs.clients", *client), false, ""};
 }
 
-Joined no_nic(const Context&, const Item&) { return {std::nullopt, false, "network interfaces were not read"}; }
+Joined nic_to(const Context& c, const facts::Fact<std::string>& addr) {
+  if (!addr.has_value()) return {std::nullopt, false, "the address of the server is not known"};
+  const auto path = c.path_to(*addr);
+  if (!path) return {std::nullopt, false, "needs network.paths: " + why_unknown(c, "network.paths")};
+  return {make_item("network.paths", *path), false, ""};
+}
+
+Joined mount_nic(const Context& c, const Item& item) { return nic_to(c, mount_of(c, item).addr); }
+Joined client_nic(const Context& c, const Item& item) { return nic_to(c, client_of(c, item).addr); }
+Joined server_nic(const Context& c, const Item& item) { return nic_to(c, server_of(c, item).addr); }
 
 Joined client_server(const Context& c, const Item& item) {
   const auto server = c.server_of_client(item.index);
@@ -651,7 +660,7 @@ std::vector<Scope> make_scopes() {
        kernel_knows_nconnect}};
   mounts.references = {{"client", "set of transports that the mount uses", "nfs.clients", mount_client},
                        {"server", "server of the mount", "nfs.servers", mount_server},
-                       {"nic", "interface of the route to the server", "nic", no_nic}};
+                       {"nic", "way to the server", "network.paths", mount_nic}};
   mounts.collections = {{"mounts", "the mount itself", "nfs.mounts", mount_itself}};
   all.push_back(mounts);
 
@@ -711,7 +720,7 @@ std::vector<Scope> make_scopes() {
        kernel_knows_nconnect}};
   clients.references = {
       {"server", "server of the client", "nfs.servers", client_server},
-      {"nic", "interface of the route to the server", "nic", no_nic},
+      {"nic", "way to the server", "network.paths", client_nic},
       {"oldest_mount", "oldest mount of the client: it decided over nconnect", "nfs.mounts", oldest_mount}};
   clients.collections = {{"mounts", "mounts of the client", "nfs.mounts", client_mounts},
                          {"ops", "operations, summed over distinct file systems", "nfs.clients.ops", client_ops},
@@ -784,23 +793,22 @@ std::vector<Scope> make_scopes() {
     return Subject{"nfs.server", server_id(server_of(c, item))};
   };
   servers.own_name = no_name;
-  servers.references = {{"nic", "interface of the route to the server", "nic", no_nic}};
+  servers.references = {{"nic", "way to the server", "network.paths", server_nic}};
   servers.collections = {{"clients", "clients of this node to the server", "nfs.clients", server_clients},
                          {"mounts", "mounts from the server", "nfs.mounts", server_mounts}};
   all.push_back(servers);
 
-  Scope nic;
-  nic.name = "nic";
-  nic.type = nullptr;
-  nic.items = [](const Context&) { return std::vector<Item>{}; };
-  nic.ref = [](const Context&, const Item&) { return facts::Ref{}; };
-  nic.path = [](const Context&, const Item&) { return std::string("network"); };
-  nic.subject = [](const Context& c, const Item&) { return Subject{"node", c.facts.node.name}; };
-  nic.own_name = no_name;
-  const auto not_read = [](const Context&, const Item&) { return unknown("not read"); };
-  nic.derived = {{"speed_mbps", integer_type, "link speed of the interface", "network", not_read},
-                 {"mtu_bytes", integer_type, "largest packet of the interface", "network", not_read}};
-  all.push_back(nic);
+  Scope paths;
+  paths.name = "network.paths";
+  paths.type = &facts::type_of<facts::NetPath>;
+  paths.items = [](const Context& c) {
+    return items_of("network.paths", c.facts.network.paths.has_value() ? c.facts.network.paths->size() : 0);
+  };
+  paths.ref = [](const Context& c, const Item& item) { return facts::ref_to((*c.facts.network.paths)[item.index]); };
+  paths.path = [](const Context&, const Item& item) { return fmt::format("network.paths[{}]", item.index); };
+  paths.subject = [](const Context& c, const Item&) { return Subject{"node", c.facts.node.name}; };
+  paths.own_name = [](const Context& c, const Item& item) { return (*c.facts.network.paths)[item.index].addr; };
+  all.push_back(paths);
 
   return all;
 }
