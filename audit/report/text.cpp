@@ -319,9 +319,13 @@ class TextReport {
       const auto& node = report_.facts->node;
       name = clean(node.name);
       const std::string root = clean(node.root);
-      parts.push_back(node.live || !node.collected_at.has_value()
-                          ? fmt::format(fmt::runtime(words_.root), root)
-                          : fmt::format(fmt::runtime(words_.captured), root, minute(*node.collected_at)));
+      if (root == "(input)") {
+        parts.emplace_back(words_.inputs);
+      } else {
+        parts.push_back(node.live || !node.collected_at.has_value()
+                            ? fmt::format(fmt::runtime(words_.root), root)
+                            : fmt::format(fmt::runtime(words_.captured), root, minute(*node.collected_at)));
+      }
     }
     std::vector<std::string> profiles;
     for (const auto& profile : report_.profiles)
@@ -342,7 +346,7 @@ class TextReport {
   std::string passed() const {
     std::size_t passed = 0;
     for (const auto& row : report_.passed) passed += row.subjects;
-    return fmt::format(fmt::runtime(words_.passed), passed);
+    return passed == 1 ? words_.passed_one : fmt::format(fmt::runtime(words_.passed), passed);
   }
 
   void write_counts() {
@@ -511,6 +515,9 @@ class TextReport {
 
   // Who suffers, most human first: VMs and pods by name, mounts by number where they are many.
   void write_affects(const Finding& finding, bool names) {
+    if (!options_.verbose && finding.affects.size() == 1 &&
+        message(finding).find(subject_name(finding.affects.front())) != std::string::npos)
+      return;  // the message names it
     if (const auto [before, added] = told_.try_emplace(finding.affects, finding.rule); !added) {
       if (options_.verbose && !finding.affects.empty())
         labelled(words_.affects, fmt::format(fmt::runtime(words_.same_as), clean(before->second)));

@@ -30,21 +30,23 @@ struct Words {
   const char* basis;
   const char* references;
   // Lines, in fmt's form.
-  const char* root;            // where
-  const char* captured;        // root, when
-  const char* profiles;        // names with why
-  const char* counts;          // mounts, servers
+  const char* inputs;    // where there is no root
+  const char* root;      // where
+  const char* captured;  // root, when
+  const char* profiles;  // names with why
+  const char* counts;    // mounts, servers
+  const char* passed_one;
   const char* passed;          // checks
   const char* nothing;         // nothing in this section
   const char* healthy;         // counts, passed
   const char* healthy_so_far;  // counts, passed, not decided
   const char* no_mounts;
-  const char* plan_word;       // in the place of a severity
-  const char* plan;            // subject, rules
-  const char* undecided;       // rules, reason
-  const char* more_subjects;   // number
-  const char* more_names;      // number
-  const char* same_as;          // rule
+  const char* plan_word;      // in the place of a severity
+  const char* plan;           // subject, rules
+  const char* undecided;      // rules, reason
+  const char* more_subjects;  // number
+  const char* more_names;     // number
+  const char* same_as;        // rule
   const char* hint;
   const char* more_rows;       // number
   const char* more_platforms;  // names
