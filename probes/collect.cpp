@@ -157,10 +157,17 @@ bool take_second_sample(const Host& host, facts::Facts& facts) {
   take_connections(fresh.network, facts.network);
   facts.node.boottime_ns = fresh.node.boottime_ns;
   facts.node.collected_at = fresh.node.collected_at;
-  std::erase_if(facts.sources, [](const facts::Source& row) { return row.id == "mounts"; });
   // Read before, and said then.
-  std::erase_if(fresh.sources, [](const facts::Source& row) { return row.id == "network" && row.status == "ok"; });
-  facts.sources.insert(facts.sources.begin(), std::make_move_iterator(fresh.sources.begin()),
+  std::erase_if(fresh.sources, [&](const facts::Source& row) {
+    return row.id == "network" &&
+           std::any_of(facts.sources.begin(), facts.sources.end(),
+                       [&](const facts::Source& old_row) { return old_row.id == row.id && old_row.name == row.name; });
+  });
+  // Rows stand where those of the first sample stood, as in a replay.
+  const auto is_old = [](const facts::Source& row) { return row.id == "mounts"; };
+  const auto place = std::find_if(facts.sources.begin(), facts.sources.end(), is_old) - facts.sources.begin();
+  std::erase_if(facts.sources, is_old);
+  facts.sources.insert(facts.sources.begin() + place, std::make_move_iterator(fresh.sources.begin()),
                        std::make_move_iterator(fresh.sources.end()));
   Reading reading(host, facts);
   reading.set_probe("kubelet");

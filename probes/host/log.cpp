@@ -135,7 +135,7 @@ class LogReader {
       return;
     }
     flush();
-    pending_.emplace();
+    pending_ = Pending{};
     pending_->line = lines_.number();
     pending_->text = std::string(head.message.substr(0, most_joined_bytes));
     pending_->head = std::move(head);

@@ -10,6 +10,7 @@
 #include "probes/host/scrub.h"
 #include "probes/host/trident.h"
 #include "probes/host/tunables.h"
+#include "probes/parsed.h"
 
 namespace probes {
 
@@ -66,6 +67,13 @@ std::string scrub_fstab(std::string_view text) {
   std::size_t column = 0;
   bool comment = false;
   while (!text.empty()) {
+    if (column == 0 && !comment && text.substr(0, text.find('\n')).size() > max_line_bytes) {
+      // Not to be read there either, although masking may have made it short enough.
+      out += "line-over-1-MiB";
+      text.remove_prefix(std::min(text.find('\n'), text.size()));
+      column = 1;
+      continue;
+    }
     const bool blank = text.front() == ' ' || text.front() == '\t';
     if (text.front() == '\n') {
       column = 0;
