@@ -7,6 +7,7 @@
 
 #include "audit/base/text.h"
 #include "audit/eval/derive.h"
+#include "audit/eval/derive_options.h"
 
 namespace audit {
 
@@ -810,6 +811,7 @@ std::vector<Scope> make_scopes() {
   paths.own_name = [](const Context& c, const Item& item) { return (*c.facts.network.paths)[item.index].addr; };
   all.push_back(paths);
 
+  add_option_scopes(all);
   return all;
 }
 

@@ -280,9 +280,7 @@ class Loader {
 
   const Scope* scope(const Yaml& node) {
     Names names;
-    for (const Scope& s : scopes()) {
-      if (s.type != nullptr) names.emplace_back(s.name);
-    }
+    for (const Scope& s : scopes()) names.emplace_back(s.name);
     return is_known(node, names, "list") ? find_scope(node.text) : nullptr;
   }
 

@@ -103,6 +103,8 @@ constexpr std::array kind_names = {
     KindName{"vm", "VM", "VMs", "VM"},
     KindName{"pod", "pod", "pods", "Pod"},
     KindName{"volume", "volume", "volumes", "ボリューム"},
+    KindName{"claim", "claim", "claims", "PVC"},
+    KindName{"setting", "setting", "settings", "設定"},
     KindName{"nfs", "NFS mount", "NFS mounts", "NFS マウント"},  // in the head, where nothing else says NFS
     KindName{"nfs.mount", "mount", "mounts", "マウント"},
     KindName{"nfs.client", "NFS client", "NFS clients", "NFS クライアント"},
