@@ -192,7 +192,7 @@ struct Found {
   std::size_t followed = 0;  // references
 };
 
-Found find_fact(const Context& context, const Item& item, const FactPath& path) {
+Found find_fact(const Context& context, const Item& item, const FactPath& path, bool ja = false) {
   Found found{{}, item, 0};
   for (const Reference* reference : path.references) {
     Joined joined = reference->get(context, found.item);
@@ -204,7 +204,8 @@ Found find_fact(const Context& context, const Item& item, const FactPath& path) 
     ++found.followed;
   }
   if (path.derived != nullptr) {
-    found.value = path.derived->get(context, found.item);
+    const auto get = ja && path.derived->get_ja != nullptr ? path.derived->get_ja : path.derived->get;
+    found.value = get(context, found.item);
     return found;
   }
   if (path.fields.empty()) {
@@ -243,6 +244,10 @@ std::string full_path(const Context& context, const Found& found, const FactPath
 
 Value read_value(const Context& context, const Item& item, const FactPath& path) {
   return find_fact(context, item, path).value;
+}
+
+Value read_shown(const Context& context, const Item& item, const FactPath& path, bool ja) {
+  return find_fact(context, item, path, ja).value;
 }
 
 Reading read_fact(const Context& context, const Item& item, const FactPath& path) {

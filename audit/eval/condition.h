@@ -63,6 +63,8 @@ std::vector<Item> read_collection(const Context& context, const Item& item, cons
 std::optional<Item> follow(const Context& context, const Item& item, const std::vector<const Reference*>& references);
 
 facts::Value read_value(const Context& context, const Item& item, const FactPath& path);
+// As a text shows it: derived texts have a Japanese form.
+facts::Value read_shown(const Context& context, const Item& item, const FactPath& path, bool ja);
 Reading read_fact(const Context& context, const Item& item, const FactPath& path);
 
 enum class Operator : std::uint8_t { eq, ne, in, not_in, lt, le, gt, ge, matches, exists, unknown, negation };

@@ -60,7 +60,8 @@ struct Context::Index {
   std::optional<double> wall_s;  // between the two samples, from the node's clocks
   std::string not_comparable;    // why `earlier` is of no use
   std::unordered_map<std::uint32_t, ClientNumbers> numbers;
-  std::unordered_map<std::string, std::size_t> source_cache;
+  SourceRows source_rows;
+  bool has_source_rows = false;
 };
 
 namespace {
@@ -106,8 +107,6 @@ Context::Context(const facts::Facts& document) : facts(document), index_(std::ma
 }
 
 Context::~Context() = default;
-
-std::unordered_map<std::string, std::size_t>& Context::source_cache() const { return index_->source_cache; }
 
 std::optional<std::uint32_t> Context::client_of_mount(std::uint32_t mount) const {
   const auto found = index_->client_by_id.find(facts.nfs.mounts[mount].client_id);
@@ -346,7 +345,8 @@ bool is_asked_of_server(std::string_view plain) {
   return plain.starts_with("nfs.servers.");
 }
 
-const facts::Source* server_row(const facts::Facts& facts, std::string_view path, bool failed) {
+const facts::Source* server_row(const Context& context, std::string_view path, bool failed) {
+  const facts::Facts& facts = context.facts;
   const auto index = first_index(path);
   if (!index || *index >= facts.nfs.servers.size()) return nullptr;
   const facts::NfsServer& server = facts.nfs.servers[*index];
@@ -355,10 +355,14 @@ const facts::Source* server_row(const facts::Facts& facts, std::string_view path
   const std::string name = fmt::format("{}:{}", shown, server.port);
   const std::string by_name = fmt::format("{}:{}", server.name, server.port);
   const facts::Source* any = nullptr;
-  for (const auto& row : facts.sources) {
-    if (row.name != name && row.name != by_name && !row.name.starts_with(name + ' ')) continue;
-    if ((row.status != "ok") == failed) return &row;
-    any = &row;
+  const auto& rows = context.source_rows().by_name;
+  for (const std::string& wanted : {name, by_name}) {
+    const auto found = rows.find(wanted);
+    if (found == rows.end()) continue;
+    for (const std::size_t i : found->second) {
+      if ((facts.sources[i].status != "ok") == failed) return &facts.sources[i];
+      any = &facts.sources[i];
+    }
   }
   return any;
 }
@@ -375,9 +379,9 @@ std::string row_reason(const facts::Source& row) {
   return row.name.find('/') != std::string::npos ? row.name + ": " + reason : reason;
 }
 
-const facts::Source* row_of(const Context& context, std::string_view path, std::string_view plain, bool failed,
-                            std::unordered_map<std::string, std::size_t>& cache) {
-  if (is_asked_of_server(plain)) return server_row(context.facts, path, failed);
+const facts::Source* row_of(const Context& context, std::string_view path, std::string_view plain, bool failed) {
+  if (is_asked_of_server(plain)) return server_row(context, path, failed);
+  auto& cache = context.source_rows().by_fact;
   for (const Origin& origin : origins) {
     if (!plain.starts_with(origin.fact)) continue;
     auto found = cache.find(std::string(origin.fact));
@@ -400,6 +404,19 @@ std::string why_not_asked(const facts::Facts& facts) {
 
 }  // namespace
 
+Context::SourceRows& Context::source_rows() const {
+  SourceRows& rows = index_->source_rows;
+  if (!index_->has_source_rows) {
+    index_->has_source_rows = true;
+    for (std::size_t i = 0; i < facts.sources.size(); ++i) {
+      const std::string& name = facts.sources[i].name;
+      rows.by_name[name.substr(0, name.find(' '))].push_back(i);
+    }
+    rows.why_not_asked = why_not_asked(facts);
+  }
+  return rows;
+}
+
 std::string source_of(const Context& context, std::string_view path) {
   const std::string plain = without_indices(path);
   if (plain.starts_with("nfs.mounts.asked")) {
@@ -410,14 +427,14 @@ std::string source_of(const Context& context, std::string_view path) {
     }
     return "";
   }
-  const facts::Source* row = row_of(context, path, plain, false, context.source_cache());
+  const facts::Source* row = row_of(context, path, plain, false);
   return row != nullptr ? row->name : "";
 }
 
 std::string why_unknown(const Context& context, std::string_view path) {
   const std::string plain = without_indices(path);
-  if (plain.starts_with("nfs.mounts.asked")) return why_not_asked(context.facts);
-  const facts::Source* row = row_of(context, path, plain, true, context.source_cache());
+  if (plain.starts_with("nfs.mounts.asked")) return context.source_rows().why_not_asked;
+  const facts::Source* row = row_of(context, path, plain, true);
   if (row != nullptr) return row_reason(*row);
   if (is_asked_of_server(plain)) return context.facts.node.live ? "not asked" : "not asked (passive)";
   return "not read";

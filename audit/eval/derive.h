@@ -43,6 +43,7 @@ struct DerivedFact {
   std::string_view sentence;
   std::string_view rests_on;  // path of the raw fact it comes from, as list_facts() spells it
   facts::Value (*get)(const Context&, const Item&);
+  facts::Value (*get_ja)(const Context&, const Item&) = nullptr;  // texts: the same in Japanese
 };
 
 struct Reference {
@@ -118,7 +119,13 @@ class Context {
   const ClientNumbers& numbers(std::uint32_t client) const;
   const facts::NfsMount* earlier_mount(std::uint32_t mount) const;
   const facts::NfsClient* earlier_client(std::uint32_t client) const;
-  std::unordered_map<std::string, std::size_t>& source_cache() const;  // rows of `sources` by kind of fact
+  // Rows of `sources`, found once.
+  struct SourceRows {
+    std::unordered_map<std::string, std::size_t> by_fact;               // first match for a kind of fact
+    std::unordered_map<std::string, std::vector<std::size_t>> by_name;  // by the name up to the first blank
+    std::string why_not_asked;  // what kept the places that ask for mounts from being read
+  };
+  SourceRows& source_rows() const;
 
  private:
   struct Index;

@@ -201,7 +201,7 @@ Sends tcp_sends(const facts::NfsClient& client) {
 
 struct InFlight {
   Value mean;
-  std::string how;
+  std::string how, how_ja;
 };
 
 // Little's law over a window, or one read of the transport counters: at each send the kernel adds the length of the
@@ -217,16 +217,18 @@ InFlight in_flight(const Context& c, const Item& item) {
     }
     if (ops >= min_window_ops && execute_ms < wrapped_above)
       return {static_cast<double>(execute_ms) / (*numbers.window_s * 1000),
-              fmt::format("two samples {:.0f} s apart", *numbers.window_s)};
+              fmt::format("two samples {:.0f} s apart", *numbers.window_s),
+              fmt::format("{:.0f} 秒間隔の二つの標本", *numbers.window_s)};
   }
   const facts::NfsClient& client = client_of(c, item);
   const std::string path = fmt::format("nfs.clients[{}].transports", item.index);
-  if (client.transports.empty()) return {missing(c, path), ""};
+  if (client.transports.empty()) return {missing(c, path), "", ""};
   const Sends total = tcp_sends(client);
-  if (!total.counted) return {unknown("only TCP connections count the requests that wait"), ""};
+  if (!total.counted) return {unknown("only TCP connections count the requests that wait"), "", ""};
   if (total.sends < min_sends)
-    return {unknown(fmt::format("{} requests were sent so far, {} are needed", total.sends, min_sends)), ""};
-  return {1 + static_cast<double>(total.pending) / static_cast<double>(total.sends), "one read, since the mount"};
+    return {unknown(fmt::format("{} requests were sent so far, {} are needed", total.sends, min_sends)), "", ""};
+  return {1 + static_cast<double>(total.pending) / static_cast<double>(total.sends), "one read, since the mount",
+          "一回の読み取り、マウント以来"};
 }
 
 Value in_flight_mean(const Context& c, const Item& item) { return in_flight(c, item).mean; }
@@ -235,6 +237,12 @@ Value in_flight_how(const Context& c, const Item& item) {
   InFlight result = in_flight(c, item);
   if (result.mean.is_unknown()) return result.mean;
   return result.how;
+}
+
+Value in_flight_how_ja(const Context& c, const Item& item) {
+  InFlight result = in_flight(c, item);
+  if (result.mean.is_unknown()) return result.mean;
+  return result.how_ja;
 }
 
 Value in_flight_peak(const Context& c, const Item& item) {
@@ -413,13 +421,13 @@ Value wsize_bytes(const Context& c, const Item& item) {
 struct SizeLimit {
   Value is_limit;  // boolean
   std::uint32_t bytes = 0;
-  std::string how;
+  std::string how, how_ja;
 };
 
 SizeLimit size_limit(const Context& c, const Item& item, MountSize size, AskedSize asked_size, bool read) {
   const std::string_view name = read ? "rsize_bytes" : "wsize_bytes";
   const auto m = smallest_mount(c, item, size);
-  if (!m) return {client_size(c, item, size, name), 0, ""};
+  if (!m) return {client_size(c, item, size, name), 0, "", ""};
   const facts::NfsMount& mount = c.facts.nfs.mounts[*m];
   const std::uint32_t in_use = *(mount.*size);
   std::string server_path = "the server's maximum";
@@ -432,17 +440,21 @@ SizeLimit size_limit(const Context& c, const Item& item, MountSize size, AskedSi
     const std::string_view fact =
         v3 ? (read ? "rtmax_bytes" : "wtmax_bytes") : (read ? "maxread_bytes" : "maxwrite_bytes");
     if (told.has_value())
-      return {*told <= in_use, in_use, v3 ? "as the server says (FSINFO)" : "as the server says (GETATTR)"};
+      return {*told <= in_use, in_use, fmt::format("as the server says ({})", v3 ? "FSINFO" : "GETATTR"),
+              fmt::format("サーバーの回答({})による", v3 ? "FSINFO" : "GETATTR")};
     server_path = fmt::format("nfs.servers[{}].{}", *s, fact);
     server_why = why_unknown(c, server_path);
   }
-  if (mount.asked.is_unknown()) return {unknown(needs(server_path, server_why)), in_use, ""};
+  if (mount.asked.is_unknown()) return {unknown(needs(server_path, server_why)), in_use, "", ""};
   const bool names = mount.asked.has_value() && ((*mount.asked).*asked_size).has_value();
-  if (!names) return {true, in_use, "inferred: no size was asked for, and the server was not asked"};
+  if (!names)
+    return {true, in_use, "inferred: no size was asked for, and the server has not told its own",
+            "推定: サイズの指定がなく、サーバーからの回答もない"};
   const std::uint32_t asked = *((*mount.asked).*asked_size);
   if (asked > in_use)
-    return {true, in_use, fmt::format("inferred: {} was asked for, and the server was not asked", asked)};
-  return {unknown(needs(server_path, server_why)), in_use, ""};
+    return {true, in_use, fmt::format("inferred: {} was asked for, and the server has not told its own", asked),
+            fmt::format("推定: {} を要求したが、サーバーからの回答はない", asked)};
+  return {unknown(needs(server_path, server_why)), in_use, "", ""};
 }
 
 SizeLimit size_limit(const Context& c, const Item& item) {
@@ -462,11 +474,13 @@ Value size_max_bytes(const Context& c, const Item& item) {
   return limit.is_limit.is_unknown() ? limit.is_limit : Value(Absent{});
 }
 
-Value size_limit_how(const Context& c, const Item& item) {
+Value size_limit_text(const Context& c, const Item& item, bool ja) {
   SizeLimit limit = size_limit(c, item);
-  if (limit.is_limit == Value(true)) return limit.how;
+  if (limit.is_limit == Value(true)) return ja ? limit.how_ja : limit.how;
   return limit.is_limit.is_unknown() ? limit.is_limit : Value(Absent{});
 }
+Value size_limit_how(const Context& c, const Item& item) { return size_limit_text(c, item, false); }
+Value size_limit_how_ja(const Context& c, const Item& item) { return size_limit_text(c, item, true); }
 
 // Payload of a mean READ or WRITE over the transfer size, the larger of the two. RPC headers make it a little large:
 // never above 1.
@@ -684,7 +698,8 @@ std::vector<Scope> make_scopes() {
        "most requests in flight, an upper bound: sum of the connections' high-water marks", by_transports,
        in_flight_peak},
       {"in_flight.idle", boolean_type, "fewer than 1000 requests were ever sent", by_transports, in_flight_idle},
-      {"in_flight.how", text_type, "what in_flight.mean was computed from", by_transports, in_flight_how},
+      {"in_flight.how", text_type, "what in_flight.mean was computed from", by_transports, in_flight_how,
+       in_flight_how_ja},
       {"ops_per_s", number_type, "operations per second between two samples", by_ops, ops_per_s},
       {"rtt_ms", number_type, "mean round trip, session upkeep left out: between two samples, else since the mount",
        by_ops, rtt_ms},
@@ -715,7 +730,8 @@ std::vector<Scope> make_scopes() {
        "the READ or WRITE size in use is the server's maximum: told by it, or inferred", "nfs.mounts[].rsize_bytes",
        size_is_server_limit},
       {"size_max_bytes", integer_type, "that maximum", "nfs.mounts[].rsize_bytes", size_max_bytes},
-      {"size_limit_how", text_type, "how the maximum is known", "nfs.mounts[].rsize_bytes", size_limit_how},
+      {"size_limit_how", text_type, "how the maximum is known", "nfs.mounts[].rsize_bytes", size_limit_how,
+       size_limit_how_ja},
       {"derived.kernel_has_nconnect", boolean_type,
        "this kernel knows nconnect: Linux 5.3, a distribution's backport, or it is seen in use", "kernel.release",
        kernel_knows_nconnect}};

@@ -367,7 +367,7 @@ class Judge {
 std::string render(const Template& text, const Context& context, const Item& item, bool ja) {
   std::string out;
   for (const auto& piece : text.pieces) {
-    out += piece.path ? value_text(read_value(context, item, *piece.path), piece.spec, ja) : piece.text;
+    out += piece.path ? value_text(read_shown(context, item, *piece.path, ja), piece.spec, ja) : piece.text;
   }
   return out;
 }
