@@ -377,35 +377,43 @@ class Planner {
   // All texts of a snippet over these items, equal ones once.
   std::string text_of(const Snippet& snippet, const std::vector<Item>& items, const Changes& changes) const {
     if (items.empty()) return {};
-    std::vector<Line> lines;
+    Line shared;
+    shared.changed = changes.set;
+    for (const Option& least : changes.raise) {
+      if (Option* there = find_slot(shared.changed, slot_of(least.key))) merge_value(*there, least);
+    }
+    // Mounts by the thousand ask with the same few texts: each is worked on once.
+    std::vector<Options> distinct;
+    std::unordered_map<std::string, std::size_t> by_start;
+    std::vector<std::size_t> line_of;  // per item
     for (const Item& item : items) {
-      Line line;
-      line.changed = changes.set;
-      for (const Option& least : changes.raise) {
-        if (Option* there = find_slot(line.changed, slot_of(least.key))) merge_value(*there, least);
+      if (snippet.scope->name != "nfs.mounts") {
+        distinct.resize(1);
+        line_of.push_back(0);
+        continue;
       }
-      if (snippet.scope->name == "nfs.mounts") {
-        const facts::NfsMount& mount = context_.facts.nfs.mounts[item.index];
-        line.options = apply(changes, base_of(mount), mount);
-      }
-      lines.push_back(std::move(line));
+      const facts::NfsMount& mount = context_.facts.nfs.mounts[item.index];
+      const std::string start = mount.asked.has_value() ? mount.asked->text : join_options(base_of(mount));
+      const auto [place, added] = by_start.emplace(start + '|' + mount.vers.value_or(""), distinct.size());
+      if (added) distinct.push_back(apply(changes, base_of(mount), mount));
+      line_of.push_back(place->second);
     }
     if (!snippet.own_line) {
-      std::vector<Options> all;
-      for (const Line& line : lines) all.push_back(line.options);
-      Line line{common(all), lines.front().changed, {}};
+      shared.options = common(distinct);
       std::set<std::string> each;
       for (const Item& item : items) {
-        const facts::Value value = snippet.each ? read_value(context_, item, *snippet.each) : facts::Value();
+        if (!snippet.each) break;
+        const facts::Value value = read_value(context_, item, *snippet.each);
         if (const std::string* name = value.as_text()) each.insert(*name);
       }
-      line.each.assign(each.begin(), each.end());
-      return render_snippet(snippet.text, context_, items.front(), line).value_or("");
+      shared.each.assign(each.begin(), each.end());
+      return render_snippet(snippet.text, context_, items.front(), shared).value_or("");
     }
     std::vector<std::string> texts;
     std::set<std::string> seen;
     for (std::size_t i = 0; i < items.size(); ++i) {
-      auto text = render_snippet(snippet.text, context_, items[i], lines[i]);
+      shared.options = distinct[line_of[i]];
+      auto text = render_snippet(snippet.text, context_, items[i], shared);
       if (text && seen.insert(*text).second) texts.push_back(std::move(*text));
     }
     return base::join(texts, "\n");
