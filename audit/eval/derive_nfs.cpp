@@ -447,13 +447,10 @@ SizeLimit size_limit(const Context& c, const Item& item, MountSize size, AskedSi
   }
   if (mount.asked.is_unknown()) return {unknown(needs(server_path, server_why)), in_use, "", ""};
   const bool names = mount.asked.has_value() && ((*mount.asked).*asked_size).has_value();
-  if (!names)
-    return {true, in_use, "inferred: no size was asked for, and the server has not told its own",
-            "推定: サイズの指定がなく、サーバーからの回答もない"};
+  if (!names) return {true, in_use, "inferred: no size is asked for", "推定: サイズの指定なし"};
   const std::uint32_t asked = *((*mount.asked).*asked_size);
   if (asked > in_use)
-    return {true, in_use, fmt::format("inferred: {} was asked for, and the server has not told its own", asked),
-            fmt::format("推定: {} を要求したが、サーバーからの回答はない", asked)};
+    return {true, in_use, fmt::format("inferred: {} is asked for", asked), fmt::format("推定: 要求は {}", asked)};
   return {unknown(needs(server_path, server_why)), in_use, "", ""};
 }
 

@@ -648,9 +648,9 @@ TEST_CASE("derived: a transfer size is the server's limit when it says so, or in
   add(f, m);
   CHECK(client_fact(f, "size_is_server_limit") == facts::Value(true));
   CHECK(client_fact(f, "size_max_bytes") == facts::Value(65536));
-  CHECK(client_fact(f, "size_limit_how").as_text()->starts_with("inferred: no size was asked for"));
+  CHECK(client_fact(f, "size_limit_how").as_text()->starts_with("inferred: no size is asked for"));
   f.nfs.mounts[0].asked->rsize_bytes = f.nfs.mounts[0].asked->wsize_bytes = 262144U;
-  CHECK(client_fact(f, "size_limit_how").as_text()->starts_with("inferred: 262144 was asked for"));
+  CHECK(client_fact(f, "size_limit_how").as_text()->starts_with("inferred: 262144 is asked for"));
   f.nfs.mounts[0].asked->rsize_bytes = f.nfs.mounts[0].asked->wsize_bytes = 65536U;
   CHECK(why(client_fact(f, "size_is_server_limit")) == "needs nfs.servers[0].maxread_bytes: not asked (passive)");
   f.nfs.servers[0].maxread_bytes = f.nfs.servers[0].maxwrite_bytes = std::uint64_t{1048576};
