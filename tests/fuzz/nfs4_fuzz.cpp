@@ -8,9 +8,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace wire;
-  const auto outcome = nfs4::decode_compound({data, size});
-  const auto* result = checked(outcome);
-  if (result == nullptr) return 0;
+  const auto result = checked(nfs4::decode_compound({data, size}));
+  if (!result) return 0;
   require(result->ops.size() * 8 <= size);
   for (const auto& op : result->ops) {
     if (op.status != 0) require(&op == &result->ops.back() && op.value.index() == 0);

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include "probes/wire/reason.h"
 
@@ -11,12 +13,12 @@ inline void require(bool holds) {
 }
 
 template <class T>
-const T* checked(const wire::Outcome<T>& outcome) {
-  if (outcome) return &*outcome;
+std::optional<T> checked(wire::Outcome<T> outcome) {
+  if (outcome) return std::move(*outcome);
   using wire::Reason;
   const Reason reason = outcome.error().reason;
   require(reason == Reason::short_reply || reason == Reason::count_too_large || reason == Reason::bad_value ||
           reason == Reason::status);
   require(!outcome.error().detail.empty());
-  return nullptr;
+  return std::nullopt;
 }
