@@ -51,6 +51,7 @@ enum Group : std::uint8_t {
   rule_files = 16,
   language = 32,
   talking = 64,
+  asking = 128,  // how long servers are waited for
 };
 
 // What a shell offers behind the flag.

@@ -19,7 +19,9 @@ constexpr std::chrono::milliseconds step{100};      // between looks at signals
 
 }  // namespace
 
-base::Result<void> ask_servers(const Settings& settings, facts::Facts& facts, const OnSlow& on_slow) {
+base::Result<std::vector<wire::NfsAnswer>> ask_targets(const Settings& settings,
+                                                       const std::vector<wire::NfsTarget>& targets,
+                                                       const std::function<void()>& on_slow) {
   wire::AskOptions options;
   for (const auto& [text, name, into] : {std::tuple{&settings.timeout, "--timeout", &options.timeout},
                                          {&settings.deadline, "--deadline", &options.deadline}}) {
@@ -30,8 +32,7 @@ base::Result<void> ask_servers(const Settings& settings, facts::Facts& facts, co
       return base::fail(base::ErrorKind::usage, "", std::string(name) + " 0 leaves no time to ask");
     *into = *time;
   }
-  const auto targets = probes::targets_of(facts);
-  if (targets.empty()) return {};
+  if (targets.empty()) return std::vector<wire::NfsAnswer>{};
 
   std::atomic<bool> stop{false};
   options.stop = &stop;
@@ -43,12 +44,20 @@ base::Result<void> ask_servers(const Settings& settings, facts::Facts& facts, co
     if (shown || std::chrono::steady_clock::now() - started < patience) continue;
     shown = true;
     if (!progress_wanted(settings.quiet)) continue;
-    if (on_slow) on_slow(facts);
+    if (on_slow) on_slow();
     say(fmt::format("asking {} NFS {}, until {} s are over at the latest", targets.size(),
                     targets.size() == 1 ? "server" : "servers",
                     std::chrono::duration_cast<std::chrono::seconds>(options.deadline).count()));
   }
-  probes::join_answers(facts, answers.get());
+  return answers.get();
+}
+
+base::Result<void> ask_servers(const Settings& settings, facts::Facts& facts, const OnSlow& on_slow) {
+  auto answers = ask_targets(settings, probes::targets_of(facts), [&] {
+    if (on_slow) on_slow(facts);
+  });
+  if (!answers) return tl::unexpected(answers.error());
+  probes::join_answers(facts, std::move(*answers));
   return {};
 }
 

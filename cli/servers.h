@@ -2,15 +2,23 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "audit/base/result.h"
 #include "audit/facts/facts.h"
 #include "cli/options.h"
+#include "probes/wire/ask_nfs.h"
 
 namespace cli {
 
 // What to do with the facts as they are, when the answers take longer than a reader should wait.
 using OnSlow = std::function<void(const facts::Facts&)>;
+
+// Puts the questions within --timeout and --deadline. A signal ends them; what was answered stays. `on_slow` runs once,
+// before the wait is announced, when the answers take longer than a reader should wait.
+base::Result<std::vector<wire::NfsAnswer>> ask_targets(const Settings& settings,
+                                                       const std::vector<wire::NfsTarget>& targets,
+                                                       const std::function<void()>& on_slow);
 
 // Asks every server of nfs.servers with a known address, within --timeout and --deadline, and joins the answers.
 // A signal ends the questions; what was answered stays. Without servers nothing is sent.

@@ -56,7 +56,7 @@ TEST_CASE("cli: wrong usage is exit 2 with one clear line on standard error and 
     std::string part;
   };
   const std::vector<Row> rows = {
-      {{}, "one of audit, collect, rules, facts, demo is wanted"},
+      {{}, "one of audit, collect, probe, rules, facts, demo is wanted"},
       {{"audti"}, "unknown command audti (did you mean audit?)"},
       {{"rules"}, "rules: one of list, explain, lint, test is wanted"},
       {{"rules", "explian"}, "unknown command rules explian (did you mean explain?)"},

@@ -1,6 +1,6 @@
 // Decoders on what a real server answered, whole and cut at every byte, and on counts and values that nobody sends.
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <fstream>
 #include <functional>
 #include <iterator>

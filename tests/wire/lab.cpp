@@ -31,13 +31,6 @@ std::string find_program(const std::string& name) {
   return {};
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
 void write_file(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
 template <class Condition>
@@ -62,6 +55,13 @@ exec sleep 100000
 )";
 
 }  // namespace
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
 
 std::string Lab::missing() {
   if (::geteuid() != 0) return "needs root for namespaces";
@@ -146,10 +146,10 @@ std::vector<wire::NfsAnswer> Lab::ask(const std::vector<wire::NfsTarget>& target
   return answers;
 }
 
-bool Lab::run(const std::vector<std::string>& command) {
+int Lab::run(const std::vector<std::string>& command) {
   int status = 0;
   const pid_t pid = spawn(command, true);
-  return ::waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return ::waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 void Lab::wait_for_port(std::uint16_t port) const {

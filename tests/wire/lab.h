@@ -24,6 +24,8 @@ struct GaneshaSettings {
   int slots = 64;
 };
 
+std::string read_file(const std::string& path);
+
 class Lab {
  public:
   // Why there can be no lab on this machine; empty when there can.
@@ -39,7 +41,8 @@ class Lab {
   void start_statd();
   void start_ganesha(const GaneshaSettings& settings);  // returns when it is ready
   void stop_ganesha();
-  bool run(const std::vector<std::string>& command);  // inside; true: exit code 0
+  int run(const std::vector<std::string>& command);      // inside; its exit code, -1 after a signal
+  const std::string& folder() const { return folder_; }  // goes with the lab
   std::string ganesha_log() const;
   std::vector<std::string> recorded_clients() const;  // client ids that ganesha keeps on disk for their recovery
 

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <thread>
 
+#include "audit/snapshot/document.h"
 #include "probes/wire/connection.h"
 #include "probes/wire/nfs4.h"
 #include "tests/wire/lab.h"
@@ -240,7 +241,7 @@ TEST_CASE("ganesha: a refused port, a dropped SYN and a server that is gone are 
   if (skipped()) return;
   Lab lab;
   // Routed to lo and not local: what comes back in is dropped, as by a firewall.
-  REQUIRE(lab.run({"ip", "route", "add", "198.51.100.0/24", "dev", "lo"}));
+  REQUIRE(lab.run({"ip", "route", "add", "198.51.100.0/24", "dev", "lo"}) == 0);
   auto asked = options();
   asked.timeout = 1s;
   auto dropped = target("198.51.100.7");
@@ -346,4 +347,25 @@ TEST_CASE("ganesha: it keeps no client of ours, and would keep one that was not 
     CHECK(made);
   });
   CHECK(lab.recorded_clients().size() == 1);
+}
+
+TEST_CASE("ganesha: mountaudit probe gives the facts of one server as JSON, and exit 1 once it is gone") {
+  if (skipped()) return;
+  Lab lab;
+  lab.start_rpcbind();
+  lab.start_ganesha({});
+  const std::string out = lab.folder() + "/report.json";
+  const std::vector<std::string> probe = {
+      "sh", "-c", "exec " MOUNTAUDIT_BIN " probe 'nfs://[::1]:20490/export' --format json > " + out};
+  CHECK(lab.run(probe) == 0);
+  const auto loaded = snapshot::from_json(read_file(out), out);
+  REQUIRE(loaded);
+  REQUIRE(loaded->facts.nfs.servers.size() == 1);
+  const auto& server = loaded->facts.nfs.servers[0];
+  CHECK(server.versions.is({"3", "4.0", "4.1", "4.2"}));
+  CHECK(server.addr.is("::1"));
+  CHECK(server.exports.at(0).mnt_result.is("ok"));
+  CHECK(server.in_grace.is(false));
+  lab.stop_ganesha();
+  CHECK(lab.run(probe) == 1);
 }
