@@ -318,7 +318,14 @@ TEST_CASE("netlink: the running kernel tells a connection's numbers, and /proc/n
   const auto text = dump_tcp_sockets(port, std::chrono::seconds(2));
   const auto host = open_live("/");
   REQUIRE(host.has_value());
-  const auto table = (*host)->read("/proc/self/net/tcp");
+  // The table is no snapshot: while other programs open and close connections a row can be missed or stand twice. Read
+  // again then.
+  auto table = (*host)->read("/proc/self/net/tcp");
+  for (int again = 0; again < 20 && table && text; ++again) {
+    const auto sockets = parse_sock_diag(*text).facts;
+    if (join_sockets(parse_net_tcp(*table).facts, sockets, {{*parse_address("127.0.0.1"), port}}).size() == 1) break;
+    table = (*host)->read("/proc/self/net/tcp");
+  }
   ::close(client);
   ::close(listener);
   if (!text && text.error().kind != base::ErrorKind::timeout) {
