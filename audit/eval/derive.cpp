@@ -52,7 +52,15 @@ std::string server_key(std::string_view host, std::uint32_t port) { return fmt::
 
 struct Context::Index {
   std::unordered_map<std::string, std::uint32_t> client_by_id;
+  std::vector<std::optional<std::uint32_t>> client_of_mount;
   std::vector<std::vector<std::uint32_t>> mounts_of_client;
+  std::vector<std::optional<std::uint32_t>> server_of_client;
+  std::vector<std::vector<std::uint32_t>> clients_of_server;
+  std::unordered_map<std::string, std::vector<std::uint32_t>> mounts_of_volume;
+  std::unordered_map<std::string, std::uint32_t> pv_by_name;
+  std::unordered_map<std::string, std::uint32_t> counted_mount;  // "client|target" of a super block's first mount
+  std::unordered_map<std::string, std::uint32_t> exports_by_addr, exports_by_name, exports_without_addr;
+  bool has_several_connections = false;
   std::unordered_map<std::string, std::uint32_t> server_by_key;  // "addr|port", then "name|port"
   std::unordered_map<std::string, std::uint32_t> path_by_addr;
   std::unordered_map<std::string, std::uint32_t> earlier_mount_by_key;
@@ -66,6 +74,10 @@ struct Context::Index {
 
 namespace {
 
+std::string export_key(const facts::Fact<std::string>& server, const facts::NfsMount& mount) {
+  return server.value_or("") + '\n' + mount.export_path.value_or("");
+}
+
 std::string mount_key(const facts::NfsMount& mount) { return mount.target + '\n' + mount.source; }
 
 }  // namespace
@@ -75,14 +87,39 @@ Context::Context(const facts::Facts& document) : facts(document), index_(std::ma
   const facts::Nfs& nfs = facts.nfs;
   index.mounts_of_client.resize(nfs.clients.size());
   for (std::uint32_t i = 0; i < nfs.clients.size(); ++i) index.client_by_id.emplace(nfs.clients[i].id, i);
+  index.client_of_mount.resize(nfs.mounts.size());
   for (std::uint32_t i = 0; i < nfs.mounts.size(); ++i) {
-    const auto client = index.client_by_id.find(nfs.mounts[i].client_id);
-    if (client != index.client_by_id.end()) index.mounts_of_client[client->second].push_back(i);
+    const facts::NfsMount& mount = nfs.mounts[i];
+    const auto client = index.client_by_id.find(mount.client_id);
+    if (client != index.client_by_id.end()) {
+      index.client_of_mount[i] = client->second;
+      index.mounts_of_client[client->second].push_back(i);
+    }
+    if (mount.kubelet.has_value() && mount.kubelet->pv.has_value())
+      index.mounts_of_volume[*mount.kubelet->pv].push_back(i);
+    if (!mount.same_as.has_value()) index.counted_mount.emplace(mount.client_id + '|' + mount.target, i);
+    const std::string name = export_key(mount.server_name, mount);
+    ++index.exports_by_name[name];
+    ++(mount.addr.has_value() ? index.exports_by_addr[export_key(mount.addr, mount)]
+                              : index.exports_without_addr[name]);
   }
+  for (std::uint32_t i = 0; i < facts.declared.pvs.size(); ++i) index.pv_by_name.emplace(facts.declared.pvs[i].name, i);
   for (std::uint32_t i = 0; i < nfs.servers.size(); ++i) {
     const facts::NfsServer& server = nfs.servers[i];
     if (server.addr.has_value()) index.server_by_key.emplace(server_key(*server.addr, server.port), i);
     index.server_by_key.emplace(server_key(server.name, server.port), i);
+  }
+  index.server_of_client.resize(nfs.clients.size());
+  index.clients_of_server.resize(nfs.servers.size());
+  for (std::uint32_t i = 0; i < nfs.clients.size(); ++i) {
+    const facts::NfsClient& client = nfs.clients[i];
+    if (client.transport_count.has_value() && *client.transport_count > 1) index.has_several_connections = true;
+    for (const auto* host : {&client.addr, &client.server_name}) {
+      if (!host->has_value() || index.server_of_client[i]) continue;
+      const auto found = index.server_by_key.find(server_key(**host, client.port));
+      if (found != index.server_by_key.end()) index.server_of_client[i] = found->second;
+    }
+    if (index.server_of_client[i]) index.clients_of_server[*index.server_of_client[i]].push_back(i);
   }
   const auto& paths = facts.network.paths;
   for (std::uint32_t i = 0; paths.has_value() && i < paths->size(); ++i)
@@ -109,9 +146,7 @@ Context::Context(const facts::Facts& document) : facts(document), index_(std::ma
 Context::~Context() = default;
 
 std::optional<std::uint32_t> Context::client_of_mount(std::uint32_t mount) const {
-  const auto found = index_->client_by_id.find(facts.nfs.mounts[mount].client_id);
-  if (found == index_->client_by_id.end()) return std::nullopt;
-  return found->second;
+  return index_->client_of_mount[mount];
 }
 
 std::optional<std::uint32_t> Context::path_to(const std::string& addr) const {
@@ -121,14 +156,43 @@ std::optional<std::uint32_t> Context::path_to(const std::string& addr) const {
 }
 
 std::optional<std::uint32_t> Context::server_of_client(std::uint32_t client) const {
-  const facts::NfsClient& c = facts.nfs.clients[client];
-  for (const auto* host : {&c.addr, &c.server_name}) {
-    if (!host->has_value()) continue;
-    const auto found = index_->server_by_key.find(server_key(**host, c.port));
-    if (found != index_->server_by_key.end()) return found->second;
-  }
-  return std::nullopt;
+  return index_->server_of_client[client];
 }
+
+const std::vector<std::uint32_t>& Context::clients_of_server(std::uint32_t server) const {
+  return index_->clients_of_server[server];
+}
+
+const std::vector<std::uint32_t>& Context::mounts_of_volume(const std::string& pv) const {
+  static const std::vector<std::uint32_t> none_at_all;
+  const auto found = index_->mounts_of_volume.find(pv);
+  return found == index_->mounts_of_volume.end() ? none_at_all : found->second;
+}
+
+const facts::DeclaredPv* Context::declared_pv(const std::string& name) const {
+  const auto found = index_->pv_by_name.find(name);
+  return found == index_->pv_by_name.end() ? nullptr : &facts.declared.pvs[found->second];
+}
+
+std::uint32_t Context::counted_mount(std::uint32_t mount) const {
+  const facts::NfsMount& m = facts.nfs.mounts[mount];
+  if (!m.same_as.has_value()) return mount;
+  const auto found = index_->counted_mount.find(m.client_id + '|' + *m.same_as);
+  return found == index_->counted_mount.end() ? mount : found->second;
+}
+
+std::uint64_t Context::mounts_of_export(std::uint32_t mount) const {
+  const facts::NfsMount& m = facts.nfs.mounts[mount];
+  const auto count = [](const auto& counts, const std::string& key) {
+    const auto found = counts.find(key);
+    return found == counts.end() ? 0U : found->second;
+  };
+  const std::string name = export_key(m.server_name, m);
+  if (!m.addr.has_value()) return count(index_->exports_by_name, name);
+  return count(index_->exports_by_addr, export_key(m.addr, m)) + count(index_->exports_without_addr, name);
+}
+
+bool Context::has_several_connections() const { return index_->has_several_connections; }
 
 const std::vector<std::uint32_t>& Context::mounts_of_client(std::uint32_t client) const {
   return index_->mounts_of_client[client];

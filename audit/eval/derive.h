@@ -115,6 +115,12 @@ class Context {
   std::optional<std::uint32_t> client_of_mount(std::uint32_t mount) const;
   std::optional<std::uint32_t> path_to(const std::string& addr) const;  // in network.paths
   std::optional<std::uint32_t> server_of_client(std::uint32_t client) const;
+  const std::vector<std::uint32_t>& clients_of_server(std::uint32_t server) const;
+  const std::vector<std::uint32_t>& mounts_of_volume(const std::string& pv) const;  // PersistentVolume
+  const facts::DeclaredPv* declared_pv(const std::string& name) const;
+  std::uint32_t counted_mount(std::uint32_t mount) const;     // the first of its super block: counters stand there only
+  std::uint64_t mounts_of_export(std::uint32_t mount) const;  // mounts of the same export of the same server
+  bool has_several_connections() const;                       // some client has more than one
   const std::vector<std::uint32_t>& mounts_of_client(std::uint32_t client) const;
   const ClientNumbers& numbers(std::uint32_t client) const;
   const facts::NfsMount* earlier_mount(std::uint32_t mount) const;

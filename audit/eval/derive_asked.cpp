@@ -275,10 +275,7 @@ Value pv_differs_from_class(const Context& c, const Item& item) {
 
 std::vector<Item> pv_mounts(const Context& c, const Item& item) {
   std::vector<Item> items;
-  for (std::uint32_t i = 0; i < c.facts.nfs.mounts.size(); ++i) {
-    const auto& kubelet = c.facts.nfs.mounts[i].kubelet;
-    if (kubelet.has_value() && kubelet->pv.is(pv_of(c, item).name)) items.push_back(make_item("nfs.mounts", i));
-  }
+  for (const std::uint32_t m : c.mounts_of_volume(pv_of(c, item).name)) items.push_back(make_item("nfs.mounts", m));
   return items;
 }
 
@@ -366,9 +363,9 @@ Value pvc_access(const Context& c, const Item& item) {
 Value pvc_vm(const Context& c, const Item& item) {
   const facts::DeclaredPv* pv = volume_of(c, pvc_of(c, item));
   const std::string name = pv != nullptr ? pv->name : pvc_of(c, item).volume.value_or("");
-  for (const auto& m : c.facts.nfs.mounts) {
-    if (!name.empty() && m.kubelet.has_value() && m.kubelet->pv.is(name) && m.kubelet->vm.has_value())
-      return *m.kubelet->vm;
+  for (const std::uint32_t i : c.mounts_of_volume(name)) {
+    const auto& kubelet = c.facts.nfs.mounts[i].kubelet;
+    if (kubelet->vm.has_value()) return *kubelet->vm;
   }
   return unknown("no VM on this node has it mounted");
 }

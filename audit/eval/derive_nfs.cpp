@@ -75,11 +75,7 @@ Value timeo_s(const Context& c, const Item& item) {
 // Access modes of the volume where it was declared; one node alone cannot see who else mounts an export.
 const facts::DeclaredPv* declared_pv(const Context& c, const Item& item) {
   const auto& m = mount_of(c, item);
-  if (!m.kubelet.has_value() || !m.kubelet->pv.has_value()) return nullptr;
-  for (const auto& pv : c.facts.declared.pvs) {
-    if (pv.name == *m.kubelet->pv) return &pv;
-  }
-  return nullptr;
+  return m.kubelet.has_value() && m.kubelet->pv.has_value() ? c.declared_pv(*m.kubelet->pv) : nullptr;
 }
 
 bool is_many_nodes(const std::string& mode) { return mode == "ReadWriteMany" || mode == "ReadOnlyMany"; }
@@ -297,9 +293,7 @@ Value trunked(const Context& c, const Item& item) {
 }
 
 Value kernel_knows_nconnect(const Context& c, const Item&) {
-  for (const auto& client : c.facts.nfs.clients) {
-    if (client.transport_count.has_value() && *client.transport_count > 1) return true;
-  }
+  if (c.has_several_connections()) return true;
   const auto known = kernel_has_nconnect(c.facts.kernel);
   if (known.is_unknown()) return missing(c, "kernel.release");
   return Value::of(known);
@@ -608,10 +602,7 @@ std::vector<Item> all_transports(const Context& c) {
 std::vector<Item> server_clients(const Context& c, const Item& item) {
   const Scope* scope = find_scope("nfs.clients");
   std::vector<Item> items;
-  for (std::uint32_t i = 0; i < c.facts.nfs.clients.size(); ++i) {
-    const auto server = c.server_of_client(i);
-    if (server && *server == item.index) items.push_back({scope, i, 0});
-  }
+  for (const std::uint32_t client : c.clients_of_server(item.index)) items.push_back({scope, client, 0});
   return items;
 }
 

@@ -105,16 +105,7 @@ Value addr_is_named(const Context& c, const Item& item) {
   return is_same_address(*m.server_name, *m.addr);
 }
 
-Value export_mount_count(const Context& c, const Item& item) {
-  const facts::NfsMount& m = mount_of(c, item);
-  std::uint64_t count = 0;
-  for (const auto& other : c.facts.nfs.mounts) {
-    const bool same_server =
-        m.addr.has_value() && other.addr.has_value() ? *m.addr == *other.addr : m.server_name == other.server_name;
-    if (same_server && other.export_path == m.export_path) ++count;
-  }
-  return count;
-}
+Value export_mount_count(const Context& c, const Item& item) { return c.mounts_of_export(item.index); }
 
 // --- mounts: transfer sizes ---------------------------------------------------------------------------------------
 
@@ -142,14 +133,8 @@ Value size_asked_below_server(const Context& c, const Item& item) {
 
 // --- mounts: reading -----------------------------------------------------------------------------------------------
 
-// Counters of a super block stand at its first mount only.
 const facts::NfsMount& counted_mount(const Context& c, const Item& item) {
-  const facts::NfsMount& m = mount_of(c, item);
-  if (!m.same_as.has_value()) return m;
-  for (const auto& other : c.facts.nfs.mounts) {
-    if (other.target == *m.same_as && !other.same_as.has_value() && other.client_id == m.client_id) return other;
-  }
-  return m;
+  return c.facts.nfs.mounts[c.counted_mount(item.index)];
 }
 
 const facts::NfsOp* find_op(const facts::NfsMount& m, std::string_view name) {
@@ -653,10 +638,9 @@ const facts::NfsService* service_of(const facts::NfsServer& server, std::string_
 
 std::set<std::string> versions_in_use(const Context& c, std::uint32_t server) {
   std::set<std::string> versions;
-  for (std::uint32_t i = 0; i < c.facts.nfs.clients.size(); ++i) {
-    const auto s = c.server_of_client(i);
-    const auto& vers = c.facts.nfs.clients[i].vers;
-    if (s && *s == server && vers.has_value()) versions.insert(*vers);
+  for (const std::uint32_t client : c.clients_of_server(server)) {
+    const auto& vers = c.facts.nfs.clients[client].vers;
+    if (vers.has_value()) versions.insert(*vers);
   }
   return versions;
 }
@@ -720,10 +704,8 @@ Value service_connect_ms(const Context& c, const Item& item) {
 Joined service_server(const Context&, const Item& item) { return {make_item("nfs.servers", item.index), false, ""}; }
 std::vector<Item> service_mounts(const Context& c, const Item& item) {
   std::vector<Item> items;
-  for (std::uint32_t i = 0; i < c.facts.nfs.clients.size(); ++i) {
-    const auto s = c.server_of_client(i);
-    if (!s || *s != item.index) continue;
-    for (const std::uint32_t m : c.mounts_of_client(i)) items.push_back(make_item("nfs.mounts", m));
+  for (const std::uint32_t client : c.clients_of_server(item.index)) {
+    for (const std::uint32_t m : c.mounts_of_client(client)) items.push_back(make_item("nfs.mounts", m));
   }
   return items;
 }
@@ -746,10 +728,11 @@ Nlm nlm_of(const Context& c, const Item& item) {
     return {service_missing(c, item), ""};
   }
   const auto& listings = c.facts.nfs.rpcinfo;
+  if (listings.size() != 1) return {service_missing(c, item), ""};
   std::uint64_t v3_servers = 0;
-  for (std::uint32_t i = 0; i < c.facts.nfs.servers.size(); ++i) v3_servers += versions_in_use(c, i).contains("3");
-  if (listings.size() == 1 && v3_servers == 1)
-    return {listings[0].nlm, "program 100021 version 4 is not listed in " + listings[0].source};
+  for (std::uint32_t i = 0; i < c.facts.nfs.servers.size() && v3_servers < 2; ++i)
+    v3_servers += versions_in_use(c, i).contains("3");
+  if (v3_servers == 1) return {listings[0].nlm, "program 100021 version 4 is not listed in " + listings[0].source};
   return {service_missing(c, item), ""};
 }
 
