@@ -403,10 +403,10 @@ std::size_t find_row(const std::vector<facts::Source>& rows, const Origin& origi
 
 // What was learned from a server by asking has a row named after the server; several questions have several rows.
 bool is_asked_of_server(std::string_view plain) {
-  for (const std::string_view name : {"name", "addr", "port", "mounted"}) {
-    if (plain == fmt::format("nfs.servers.{}", name)) return false;
-  }
-  return plain.starts_with("nfs.servers.");
+  constexpr std::string_view prefix = "nfs.servers.";
+  if (!plain.starts_with(prefix)) return false;
+  const std::string_view name = plain.substr(prefix.size());
+  return name != "name" && name != "addr" && name != "port" && name != "mounted";
 }
 
 const facts::Source* server_row(const Context& context, std::string_view path, bool failed) {
