@@ -5,11 +5,17 @@
 #include <cstddef>
 #include <string>
 
+#include "probes/io/host.h"
+
 namespace probes {
 
 class Budget {
  public:
   using Clock = std::chrono::steady_clock;
+  // A copy cannot hang, and gives the same facts however busy the machine is: no limit in time for it.
+  static Budget of(const Host& host, std::chrono::milliseconds time, std::size_t most) {
+    return {host.live() ? time : std::chrono::milliseconds(std::chrono::hours(24)), most};
+  }
   Budget(std::chrono::milliseconds time, std::size_t most)
       : end_(Clock::now() + time), time_(time), most_(most), left_(most) {}
 

@@ -127,6 +127,8 @@ void take_tcp_info(TcpInfo info, facts::NetSocket& s) {
   // A connection that has had no sample yet shows 0, and for the minimum the largest number.
   const auto none = Fact<std::uint64_t>::absent();
   if (s.rtt_us.is(0)) s.rtt_us = s.rtt_var_us = none;
+  // Nothing was sent or received: the kernel counts from its own start.
+  if (s.state == "SYN_SENT") s.last_send_ms = s.last_recv_ms = none;
   if (s.min_rtt_us.is(0) || s.min_rtt_us.is(0xffffffff)) s.min_rtt_us = none;
 }
 

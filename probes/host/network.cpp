@@ -23,11 +23,25 @@ using facts::Fact;
 constexpr std::string_view own_net = "/proc/self/ns/net";
 constexpr std::string_view node_net = "/proc/1/ns/net";
 
+// The links of /proc/PID/ns need the right to trace pid 1. Where that is missing the addresses tell: different ones are
+// those of two namespaces; equal ones show one namespace as soon as there are any but the loopback's.
 Fact<bool> same_namespace(const Host& host) {
   const auto ours = host.link(own_net);
   const auto theirs = host.link(node_net);
-  if (!ours || !theirs) return {};
-  return *ours == *theirs;
+  if (ours && theirs) return *ours == *theirs;
+  bool own_address = false;
+  for (const std::string table : {"/net/fib_trie", "/net/if_inet6"}) {
+    const auto own = host.read("/proc/self" + table);
+    const auto node = host.read("/proc/1" + table);
+    if (!own || !node) continue;
+    const auto addresses = [&](const std::string& text) {
+      return table == "/net/fib_trie" ? parse_fib_trie(text).facts : parse_if_inet6(text).facts;
+    };
+    const auto own_addresses = addresses(*own);
+    if (own_addresses != addresses(*node)) return false;
+    for (const auto& address : own_addresses) own_address = own_address || !is_loopback(address);
+  }
+  return own_address ? Fact<bool>(true) : Fact<bool>();
 }
 
 template <class T, class Parse>
@@ -43,7 +57,7 @@ Fact<T> read_and_parse(Reading& reading, std::string_view path, Parse parse) {
 // interface but the many pairs that lead into pods.
 std::vector<facts::NetInterface> read_interfaces(Reading& reading, const std::vector<std::string>& names) {
   std::vector<facts::NetInterface> interfaces;
-  Budget budget(std::chrono::milliseconds(400), 4096);
+  auto budget = Budget::of(reading.host(), std::chrono::milliseconds(400), 4096);
   for (const auto& name : names) {
     if (name == bonding_masters) continue;
     if (!budget.take()) break;
@@ -156,7 +170,7 @@ void read_network(Reading& reading) {
   std::set<std::string> addresses;
   for (const auto& server : servers) addresses.insert(text_of(server.address));
   std::vector<facts::NetPath> paths;
-  Budget budget(std::chrono::milliseconds(300), 1024);
+  auto budget = Budget::of(reading.host(), std::chrono::milliseconds(300), 1024);
   for (const auto& address : addresses) {
     std::optional<RouteAnswer> answer;
     bool asked = false;
@@ -169,6 +183,12 @@ void read_network(Reading& reading) {
       }
     }
     paths.push_back(asked ? path_of_answer(address, answer, by_index) : path_of_tables(address, tables, by_index));
+    // Where /sys is another namespace's, the kernel's number of the interface has no name; the tables have.
+    auto& path = paths.back();
+    if (asked && answer && path.interface.is_unknown()) {
+      const auto by_tables = path_of_tables(address, tables, by_index);
+      if (by_tables.gateway == path.gateway) path.interface = by_tables.interface;
+    }
   }
 
   read_sockets(reading, servers);

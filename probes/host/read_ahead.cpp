@@ -15,7 +15,7 @@ void read_read_ahead(Reading& reading) {
   std::size_t failed = 0;
   base::Error first_error;
   std::vector<Note> notes;
-  Budget budget(std::chrono::milliseconds(400), 65536);
+  auto budget = Budget::of(reading.host(), std::chrono::milliseconds(400), 65536);
   for (auto& mount : reading.facts().nfs.mounts) {
     if (!mount.bdi.has_value()) continue;
     auto found = by_bdi.find(*mount.bdi);

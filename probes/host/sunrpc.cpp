@@ -166,7 +166,7 @@ void read_xprt_switches(Reading& reading) {
   std::vector<facts::RpcSwitch> all;
   std::vector<Note> notes;
   std::set<std::string> seen;
-  Budget budget(std::chrono::milliseconds(500), 16384);
+  auto budget = Budget::of(reading.host(), std::chrono::milliseconds(500), 16384);
   for (const auto& name : *names) {
     const std::string dir = std::string(switches_dir) + "/" + name;
     auto entries = reading.host().list(dir);

@@ -198,7 +198,7 @@ class TaskWalk {
       if (const auto pid = base::number<std::uint32_t>(name)) pids.push_back(*pid);
     }
     std::sort(pids.begin(), pids.end());
-    Budget budget(limits_.processes, limits_.most);
+    auto budget = Budget::of(host_, limits_.processes, limits_.most);
     for (const auto pid : pids) {
       if (!budget.take()) break;
       const auto text = host_.read(fmt::format("/proc/{}/stat", pid));
@@ -219,7 +219,7 @@ class TaskWalk {
   // Threads that are not the first: virtual machines first, for their disks are what matters most here.
   void threads() {
     std::stable_sort(many_.begin(), many_.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    Budget budget(limits_.threads, limits_.most);
+    auto budget = Budget::of(host_, limits_.threads, limits_.most);
     for (const auto& [pid, rank] : many_) {
       if (budget.spent()) break;
       const auto tids = host_.list(fmt::format("/proc/{}/task", pid));

@@ -143,6 +143,20 @@ TEST_CASE("sock_diag: what is too short or cut says so and costs itself") {
   }
 }
 
+TEST_CASE("sock_diag: a connection that was never made has sent and received nothing yet") {
+  std::string hex = "0202010003220801";  // SYN_SENT, with the retransmission timer
+  hex += std::string(64 * 2, '0') + "ec000200" + std::string(232 * 2, '0');
+  const auto parsed = parse_sock_diag(hex + "\n");
+  REQUIRE(parsed.notes.empty());
+  REQUIRE(parsed.facts.size() == 1);
+  CHECK(parsed.facts[0].state == "SYN_SENT");
+  CHECK(parsed.facts[0].timer.is("retransmit"));
+  CHECK(parsed.facts[0].last_send_ms.is_absent());
+  CHECK(parsed.facts[0].last_recv_ms.is_absent());
+  CHECK(parsed.facts[0].rtt_us.is_absent());
+  CHECK(parsed.facts[0].segs_out.is(0));
+}
+
 TEST_CASE("sock_diag: an older kernel's shorter tcp_info leaves the later numbers unknown") {
   // struct inet_diag_msg of an IPv4 connection 10.9.0.2:802 to 10.9.0.3:2049, then INET_DIAG_INFO of 104 bytes.
   std::string hex =
