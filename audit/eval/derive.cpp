@@ -491,6 +491,14 @@ std::string source_of(const Context& context, std::string_view path) {
     }
     return "";
   }
+  if (plain.starts_with("log.")) {
+    const auto index = first_index(path);
+    const facts::Log& log = context.facts.log;
+    if (index && plain.starts_with("log.messages") && log.messages.has_value() && *index < log.messages->size())
+      return fmt::format("{}:{}", (*log.messages)[*index].source, (*log.messages)[*index].line);
+    if (index && plain.starts_with("log.grace_periods") && *index < log.grace_periods.size())
+      return fmt::format("{}:{}", log.grace_periods[*index].source, log.grace_periods[*index].line);
+  }
   const facts::Source* row = row_of(context, path, plain, false);
   return row != nullptr ? row->name : "";
 }

@@ -7,6 +7,7 @@
 
 #include "audit/base/text.h"
 #include "audit/eval/derive.h"
+#include "audit/eval/derive_log.h"
 #include "audit/eval/derive_options.h"
 
 namespace audit {
@@ -816,6 +817,7 @@ std::vector<Scope> make_scopes() {
   all.push_back(paths);
 
   add_option_scopes(all);
+  add_log_scopes(all);
   return all;
 }
 

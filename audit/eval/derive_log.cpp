@@ -1,0 +1,401 @@
+#include "audit/eval/derive_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "audit/base/text.h"
+#include "audit/eval/option_text.h"
+
+namespace audit {
+
+namespace {
+
+using facts::Absent;
+using facts::Kind;
+using facts::Unknown;
+using facts::Value;
+
+constexpr ValueType text_type{Kind::text, Kind::text};
+constexpr ValueType integer_type{Kind::integer, Kind::text};
+constexpr ValueType boolean_type{Kind::boolean, Kind::text};
+
+constexpr std::string_view by_log = "log.messages";
+
+Value unknown(std::string why) { return Unknown{std::move(why)}; }
+Value text_or_absent(const std::string& text) { return text.empty() ? Value(Absent{}) : Value(text); }
+
+Item make_item(std::string_view scope, std::uint32_t index) { return {find_scope(scope), index, 0}; }
+
+std::vector<Item> items_of(std::string_view scope, std::size_t count) {
+  const Scope* s = find_scope(scope);
+  std::vector<Item> items;
+  items.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) items.push_back({s, static_cast<std::uint32_t>(i), 0});
+  return items;
+}
+
+std::string no_name(const Context&, const Item&) { return ""; }
+
+// A copy and single texts have no name of a node.
+std::string node_name(const Context& c, const facts::Fact<std::string>& named) {
+  if (named.has_value()) return *named;
+  return c.facts.node.name.empty() ? c.facts.node.root : c.facts.node.name;
+}
+
+// A server as a message names it, beside one that a mount names: the name, or the address in any spelling.
+bool is_same_host(const std::string& said, const facts::Fact<std::string>& name, const facts::Fact<std::string>& addr) {
+  if (name.is(said) || addr.is(said)) return true;
+  return (name.has_value() && is_same_address(said, *name)) || (addr.has_value() && is_same_address(said, *addr));
+}
+
+// --- messages ------------------------------------------------------------------------------------------------------
+
+const std::vector<facts::LogMessage>& messages_of(const Context& c) {
+  static const std::vector<facts::LogMessage> none;
+  return c.facts.log.messages.has_value() ? *c.facts.log.messages : none;
+}
+
+const facts::LogMessage& message_of(const Context& c, const Item& item) { return messages_of(c)[item.index]; }
+
+bool is_one_of(const std::string& kind, std::initializer_list<std::string_view> kinds) {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+// What the node itself lacks, whatever server the message names.
+bool is_about_node(const facts::LogMessage& m) {
+  return is_one_of(m.kind, {"statd-missing", "address-in-use", "rpcbind-missing", "no-free-local-port",
+                            "efs-watchdog-not-started", "image-lock-failed", "hung-task"}) ||
+         (!m.server.has_value() && !m.path.has_value());
+}
+
+bool is_lock_refusal(const facts::LogMessage& m) {
+  return is_one_of(m.kind, {"nlm-denied", "nlm-call-failed", "nsm-monitor-failed"});
+}
+
+Subject message_subject(const Context& c, const Item& item) {
+  const facts::LogMessage& m = message_of(c, item);
+  // The log of a server names its client; the client's log names the server, which is where the remedy applies.
+  if (is_lock_refusal(m)) {
+    for (const auto& other : messages_of(c))
+      if (is_one_of(other.kind, {"nlm-denied", "nlm-call-failed"}) && other.server.has_value())
+        return {"nfs.server", *other.server};
+  }
+  if (is_about_node(m)) return {"node", node_name(c, m.host)};
+  if (m.server.has_value()) return {"nfs.server", *m.server};
+  return {"nfs.mount", *m.path};
+}
+
+Value message_place(const Context& c, const Item& item) {
+  const facts::LogMessage& m = message_of(c, item);
+  return fmt::format("{}:{}", m.source, m.line);
+}
+
+// When it was said, in words.
+std::string stamp_of(const facts::LogMessage& m) {
+  if (m.at.has_value()) return *m.at;
+  if (m.boot_s.has_value()) return fmt::format("{:.0f} s after boot", *m.boot_s);
+  return "";
+}
+Value message_stamp(const Context& c, const Item& item) { return text_or_absent(stamp_of(message_of(c, item))); }
+
+Value message_about(const Context& c, const Item& item) { return message_subject(c, item).id; }
+
+// Messages that tell of one event from several sides: the refusal of a lock as client and server see it.
+Value message_incident(const Context& c, const Item& item) {
+  const facts::LogMessage& m = message_of(c, item);
+  if (is_lock_refusal(m)) return "locks of NFSv3";
+  if (m.kind != "stale-handle") return message_subject(c, item).id;
+  std::string server;
+  for (const auto& other : messages_of(c)) {
+    if (other.kind != "fileid-changed" || !other.server.has_value()) continue;
+    if (!server.empty() && server != *other.server) return message_subject(c, item).id;
+    server = *other.server;
+  }
+  return server.empty() ? message_subject(c, item).id : server;
+}
+
+std::uint64_t count_alike(const Context& c, const Item& item) {
+  const facts::LogMessage& m = message_of(c, item);
+  std::uint64_t count = 0;
+  for (const auto& other : messages_of(c))
+    count += static_cast<std::uint64_t>(other.kind == m.kind && other.server == m.server && other.path == m.path);
+  return count;
+}
+Value message_alike(const Context& c, const Item& item) { return count_alike(c, item); }
+
+const facts::LogMessage* first_of(const Context& c, std::string_view kind) {
+  for (const auto& other : messages_of(c))
+    if (other.kind == kind) return &other;
+  return nullptr;
+}
+
+Value changed_server(const Context& c, const Item&) {
+  const facts::LogMessage* m = first_of(c, "fileid-changed");
+  return m != nullptr && m->server.has_value() ? Value(*m->server) : Value(Absent{});
+}
+
+// "status 2 (denied, ...), error -37 (ENOLCK: ...), 25 s after the call"
+Value lock_refusal(const Context& c, const Item&) {
+  std::vector<std::string> parts;
+  std::optional<double> took;
+  for (const auto& [kind, word] : {std::pair{"nlm-denied", "status"}, std::pair{"nlm-call-failed", "error"}}) {
+    const facts::LogMessage* m = first_of(c, kind);
+    if (m == nullptr || !m->code.has_value()) continue;
+    parts.push_back(m->code_text.has_value() ? fmt::format("{} {} ({})", word, *m->code, *m->code_text)
+                                             : fmt::format("{} {}", word, *m->code));
+    if (m->took_s.has_value()) took = *m->took_s;
+  }
+  if (took) parts.push_back(fmt::format("{:.0f} s after the call", *took));
+  return text_or_absent(base::join(parts, ", "));
+}
+
+// Who could not be watched, in the words of a status monitor's side.
+Value unwatched(const Context& c, const Item&) {
+  const facts::LogMessage* m = first_of(c, "nsm-monitor-failed");
+  return m != nullptr && m->server.has_value() ? Value(*m->server) : Value(Absent{});
+}
+Value unwatched_why(const Context& c, const Item&) {
+  const facts::LogMessage* m = first_of(c, "nsm-monitor-failed");
+  return m != nullptr && m->code_text.has_value() ? Value(*m->code_text) : Value(Absent{});
+}
+
+Value watchdog_missing(const Context& c, const Item&) { return first_of(c, "efs-watchdog-not-started") != nullptr; }
+
+Value is_literal(const Context& c, const Item& item) {
+  const auto& server = message_of(c, item).server;
+  if (!server.has_value()) return Absent{};
+  return is_literal_address(*server);
+}
+
+Value without_zone(const Context& c, const Item& item) {
+  const auto& server = message_of(c, item).server;
+  if (!server.has_value()) return Absent{};
+  return server->substr(0, server->find('%'));
+}
+
+Value server_zone(const Context& c, const Item& item) {
+  const auto& server = message_of(c, item).server;
+  if (!server.has_value() || server->find('%') == std::string::npos) return Absent{};
+  return server->substr(server->find('%'));
+}
+
+// --- mounts that somebody tried ------------------------------------------------------------------------------------
+
+// The attempt that the message ended, or that stands in the same text before it.
+const facts::MountAttempt* attempt_of(const Context& c, const facts::LogMessage& m) {
+  const facts::MountAttempt* found = nullptr;
+  for (const auto& attempt : c.facts.log.mount_attempts) {
+    if (attempt.source != m.source || attempt.line > m.line) continue;
+    if (attempt.error_line.is(m.line)) return &attempt;
+    if (m.line - attempt.line <= 5) found = &attempt;
+  }
+  return found;
+}
+
+Value attempt_text(const Context& c, const Item& item) {
+  const facts::MountAttempt* attempt = attempt_of(c, message_of(c, item));
+  if (attempt == nullptr || !attempt->what.has_value()) return "a mount";
+  if (!attempt->where.has_value()) return "mount of " + *attempt->what;
+  return fmt::format("mount of {} on {}", *attempt->what, *attempt->where);
+}
+
+Value attempt_options(const Context& c, const Item& item) {
+  const facts::MountAttempt* attempt = attempt_of(c, message_of(c, item));
+  return attempt != nullptr && attempt->options_text.has_value() ? Value(*attempt->options_text) : Value(Absent{});
+}
+
+// A TLS handshake that fails makes the mount end in EACCES: the export is not to blame.
+Value tls_failed(const Context& c, const Item&) { return first_of(c, "tls-handshake-failed") != nullptr; }
+
+// "mtls:tls" where a pasted exports(5) demands transport security.
+Value exports_xprtsec(const Context& c, const Item&) {
+  for (const auto& entry : c.facts.log.exports)
+    if (entry.xprtsec.has_value()) return *entry.xprtsec;
+  return Absent{};
+}
+
+bool concerns(const facts::LogMessage& m, const facts::NfsMount& mount) {
+  if (m.device.has_value() && mount.bdi.has_value() && *m.device == *mount.bdi) return true;
+  if (m.path.has_value() && *m.path == mount.target) return true;
+  if (!m.server.has_value() || m.device.has_value()) return false;
+  return is_same_host(*m.server, mount.server_name, mount.addr);
+}
+
+std::vector<Item> message_mounts(const Context& c, const Item& item) {
+  const facts::LogMessage& m = message_of(c, item);
+  std::vector<Item> items;
+  for (std::uint32_t i = 0; i < c.facts.nfs.mounts.size(); ++i)
+    if (concerns(m, c.facts.nfs.mounts[i])) items.push_back(make_item("nfs.mounts", i));
+  return items;
+}
+
+Scope message_scope() {
+  Scope s;
+  s.name = "log.messages";
+  s.type = &facts::type_of<facts::LogMessage>;
+  s.items = [](const Context& c) { return items_of("log.messages", messages_of(c).size()); };
+  s.ref = [](const Context& c, const Item& item) { return facts::ref_to(message_of(c, item)); };
+  s.path = [](const Context&, const Item& item) { return fmt::format("log.messages[{}]", item.index); };
+  s.subject = message_subject;
+  s.own_name = no_name;
+  s.derived = {
+      {"place", text_type, "text and line that hold the message", by_log, message_place},
+      {"stamp", text_type, "when it was said; null when the line has no stamp", by_log, message_stamp},
+      {"about", text_type, "server, path or node that it is about", by_log, message_about},
+      {"incident", text_type, "equal for messages that tell of one event", by_log, message_incident},
+      {"alike_count", integer_type, "kept messages of this kind about the same server and path", by_log, message_alike},
+      {"changed_server", text_type, "server that shows another file system under its name; null for none", by_log,
+       changed_server},
+      {"lock_refusal", text_type, "status and error that a refused NFSv3 lock ended with, in words; null for none",
+       by_log, lock_refusal},
+      {"unwatched", text_type, "host whose status monitor could not be reached; null for none", by_log, unwatched},
+      {"unwatched_why", text_type, "why not, in words; null when not told", by_log, unwatched_why},
+      {"watchdog_missing", boolean_type, "the watchdog of the EFS tunnels could not be started", by_log,
+       watchdog_missing},
+      {"server_is_address", boolean_type, "the server is named by an address", by_log, is_literal},
+      {"server_address", text_type, "the server without its zone", by_log, without_zone},
+      {"server_zone", text_type, "zone of the server, with its %; null for none", by_log, server_zone},
+      {"attempt", text_type, "the mount that was tried there, in words", "log.mount_attempts", attempt_text},
+      {"attempt_options", text_type, "its options as written; null for none", "log.mount_attempts", attempt_options},
+      {"tls_failed", boolean_type, "a TLS handshake failed in the same texts", by_log, tls_failed},
+      {"exports_xprtsec", text_type, "transport security that a pasted exports(5) demands; null for none",
+       "log.exports", exports_xprtsec}};
+  s.collections = {{"mounts", "mounts that the message is about", "nfs.mounts", message_mounts}};
+  return s;
+}
+
+// --- grace periods -------------------------------------------------------------------------------------------------
+
+const facts::GracePeriod& grace_of(const Context& c, const Item& item) { return c.facts.log.grace_periods[item.index]; }
+
+bool is_same_server(const facts::GracePeriod& a, const facts::GracePeriod& b) {
+  return a.source == b.source && a.host == b.host;
+}
+
+// Periods of the same server in the same log.
+Value grace_count(const Context& c, const Item& item) {
+  const auto& all = c.facts.log.grace_periods;
+  return static_cast<std::uint64_t>(std::count_if(
+      all.begin(), all.end(), [&](const facts::GracePeriod& g) { return is_same_server(g, grace_of(c, item)); }));
+}
+
+Value grace_host(const Context& c, const Item& item) {
+  const facts::GracePeriod& grace = grace_of(c, item);
+  return grace.host.has_value() ? *grace.host : "the server of " + grace.source;
+}
+
+Value grace_place(const Context& c, const Item& item) {
+  return fmt::format("{}:{}", grace_of(c, item).source, grace_of(c, item).line);
+}
+
+Value grace_ended(const Context& c, const Item& item) {
+  const facts::GracePeriod& grace = grace_of(c, item);
+  if (grace.end.has_value()) return true;
+  return unknown("the log does not show its end");
+}
+
+// An operation refused after the period should have been over.
+Value grace_overdue(const Context& c, const Item& item) {
+  const facts::GracePeriod& grace = grace_of(c, item);
+  if (!grace.expected_end.has_value()) return unknown("the log does not show when it should end");
+  const auto& expected = *grace.expected_end;
+  // Stamps of one log are comparable as texts where they name the year.
+  if (expected.find('T') == std::string::npos) return unknown("the log has no stamps to compare");
+  if (grace.end.has_value()) return *grace.end > expected;
+  for (const auto& m : messages_of(c)) {
+    if (m.source != grace.source || m.line <= grace.line || m.kind != "grace-refused") continue;
+    if (m.at.has_value() && *m.at > expected) return true;
+  }
+  return false;
+}
+
+Scope grace_scope() {
+  Scope s;
+  s.name = "log.grace_periods";
+  s.type = &facts::type_of<facts::GracePeriod>;
+  s.items = [](const Context& c) { return items_of("log.grace_periods", c.facts.log.grace_periods.size()); };
+  s.ref = [](const Context& c, const Item& item) { return facts::ref_to(grace_of(c, item)); };
+  s.path = [](const Context&, const Item& item) { return fmt::format("log.grace_periods[{}]", item.index); };
+  s.subject = [](const Context& c, const Item& item) {
+    return Subject{"nfs.server", grace_of(c, item).host.value_or(grace_of(c, item).source)};
+  };
+  s.own_name = no_name;
+  constexpr std::string_view by = "log.grace_periods";
+  s.derived = {{"server_host", text_type, "host that the log is of", by, grace_host},
+               {"place", text_type, "text and line where it begins", by, grace_place},
+               {"ended", boolean_type, "the log shows its end", by, grace_ended},
+               {"overdue", boolean_type, "it went on after its expected end", by, grace_overdue},
+               {"same_server_count", integer_type, "grace periods of this server in this log", by, grace_count}};
+  return s;
+}
+
+// --- lines of the mount table --------------------------------------------------------------------------------------
+
+Scope table_scope() {
+  Scope s;
+  s.name = "mounts";
+  s.type = &facts::type_of<facts::Mount>;
+  s.items = [](const Context& c) { return items_of("mounts", c.facts.mounts.size()); };
+  s.ref = [](const Context& c, const Item& item) { return facts::ref_to(c.facts.mounts[item.index]); };
+  s.path = [](const Context&, const Item& item) { return fmt::format("mounts[{}]", item.index); };
+  s.subject = [](const Context& c, const Item& item) { return Subject{"mount", c.facts.mounts[item.index].target}; };
+  s.own_name = no_name;
+  return s;
+}
+
+// --- what the log says of a client ---------------------------------------------------------------------------------
+
+std::vector<const facts::LogServer*> log_servers(const Context& c, const Item& item) {
+  const facts::NfsClient& client = c.facts.nfs.clients[item.index];
+  std::vector<const facts::LogServer*> found;
+  if (!c.facts.log.servers.has_value()) return found;
+  for (const auto& server : *c.facts.log.servers)
+    if (server.service == "nfs" && is_same_host(server.name, client.server_name, client.addr)) found.push_back(&server);
+  return found;
+}
+
+template <class Get>
+Value log_sum(const Context& c, const Item& item, Get get) {
+  if (!c.facts.log.servers.has_value()) return unknown(fmt::format("needs {}: {}", by_log, why_unknown(c, by_log)));
+  std::uint64_t sum = 0;
+  for (const auto* server : log_servers(c, item)) sum += get(*server);
+  return sum;
+}
+
+Value log_timed_out(const Context& c, const Item& item) {
+  return log_sum(c, item, [](const facts::LogServer& server) { return server.timed_out; });
+}
+
+// File systems and disks on top that the log shows failing.
+Value log_failed_on_top(const Context& c, const Item&) {
+  if (!c.facts.log.messages.has_value()) return unknown(fmt::format("needs {}: {}", by_log, why_unknown(c, by_log)));
+  std::vector<std::string> devices;
+  for (const auto& m : messages_of(c)) {
+    if (!is_one_of(m.kind, {"fs-aborted", "fs-read-only", "fs-shut-down"}) || !m.device.has_value()) continue;
+    if (std::find(devices.begin(), devices.end(), *m.device) == devices.end()) devices.push_back(*m.device);
+  }
+  return text_or_absent(base::join(devices, ", "));
+}
+
+Scope& scope_named(std::vector<Scope>& all, std::string_view name) {
+  return *std::find_if(all.begin(), all.end(), [&](const Scope& scope) { return scope.name == name; });
+}
+
+}  // namespace
+
+void add_log_scopes(std::vector<Scope>& all) {
+  auto& clients = scope_named(all, "nfs.clients").derived;
+  clients.push_back({"log.timed_out_count", integer_type,
+                     "\"not responding, timed out\" messages about its server: requests that were given up",
+                     "log.servers", log_timed_out});
+  clients.push_back({"log.failed_on_top", text_type,
+                     "devices whose file system the log shows aborted or read-only; null for none", by_log,
+                     log_failed_on_top});
+  all.push_back(message_scope());
+  all.push_back(grace_scope());
+  all.push_back(table_scope());
+}
+
+}  // namespace audit
