@@ -87,7 +87,8 @@ struct TypeInfo;
 template <class T>
 const TypeInfo& type_of();  // audit/facts/reflect.h
 
-// One entry of a struct's field list: the key in the document, the member, one sentence for `facts list`. A struct S writes
+// One entry of a struct's field list: the key in the document, the member, one sentence for `facts list`. A struct S
+// writes
 //   template <class S = facts::S>
 //   static auto fields() { return std::array{Field{"key", &S::member, "sentence"}, ...}; }
 // An array of one type, and a template: a tuple of as many types as fields cost every translation unit seconds.

@@ -6,11 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "audit/facts/block.h"
 #include "audit/facts/config.h"
 #include "audit/facts/declared.h"
 #include "audit/facts/fact.h"
+#include "audit/facts/iscsi.h"
 #include "audit/facts/log.h"
 #include "audit/facts/mount.h"
+#include "audit/facts/multipath.h"
 #include "audit/facts/network.h"
 #include "audit/facts/nfs.h"
 #include "audit/facts/node.h"
@@ -26,6 +29,9 @@ struct Facts {
   std::vector<Source> sources;
   std::vector<Mount> mounts;
   Nfs nfs;
+  Iscsi iscsi;
+  Block block;
+  Multipath multipath;
   Kernel kernel;
   Network network;
   Config config;
@@ -41,6 +47,9 @@ struct Facts {
         Field{"sources", &Facts::sources, "one row per source: what was read or asked, and how that went"},
         Field{"mounts", &Facts::mounts, "mounts that matter to network storage, look-alikes included"},
         Field{"nfs", &Facts::nfs, "the NFS client"},
+        Field{"iscsi", &Facts::iscsi, "the iSCSI initiator"},
+        Field{"block", &Facts::block, "block devices of network storage"},
+        Field{"multipath", &Facts::multipath, "dm-multipath"},
         Field{"kernel", &Facts::kernel, "kernel and distribution"},
         Field{"network", &Facts::network, "interfaces, paths and connections to the servers"},
         Field{"config", &Facts::config, "what was asked for, as files say it"},
@@ -104,5 +113,29 @@ extern template const TypeInfo& type_of<KernelSetting>();
 extern template const TypeInfo& type_of<RpcTunables>();
 extern template const TypeInfo& type_of<WaitingTask>();
 extern template const TypeInfo& type_of<Daemons>();
+extern template const TypeInfo& type_of<IscsiSetting>();
+extern template const TypeInfo& type_of<IscsiConnection>();
+extern template const TypeInfo& type_of<IscsiStats>();
+extern template const TypeInfo& type_of<IscsiSession>();
+extern template const TypeInfo& type_of<IscsiHost>();
+extern template const TypeInfo& type_of<IscsiIface>();
+extern template const TypeInfo& type_of<IscsiNodeRecord>();
+extern template const TypeInfo& type_of<IscsidConfEntry>();
+extern template const TypeInfo& type_of<IscsiExpectedPortal>();
+extern template const TypeInfo& type_of<IscsiExpectedLun>();
+extern template const TypeInfo& type_of<IscsiTarget>();
+extern template const TypeInfo& type_of<IscsiPortal>();
+extern template const TypeInfo& type_of<Iscsi>();
+extern template const TypeInfo& type_of<BlockUse>();
+extern template const TypeInfo& type_of<BlockPartition>();
+extern template const TypeInfo& type_of<BlockDevice>();
+extern template const TypeInfo& type_of<Block>();
+extern template const TypeInfo& type_of<MultipathPath>();
+extern template const TypeInfo& type_of<MultipathGroup>();
+extern template const TypeInfo& type_of<MultipathSetting>();
+extern template const TypeInfo& type_of<MultipathMap>();
+extern template const TypeInfo& type_of<MultipathConfEntry>();
+extern template const TypeInfo& type_of<MultipathNotice>();
+extern template const TypeInfo& type_of<Multipath>();
 
 }  // namespace facts
