@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "audit/base/text.h"
+#include "audit/eval/derive_hang.h"
 
 namespace audit {
 
@@ -70,6 +71,7 @@ struct Context::Index {
   std::unordered_map<std::uint32_t, ClientNumbers> numbers;
   SourceRows source_rows;
   bool has_source_rows = false;
+  std::optional<std::vector<Hang>> hangs;
 };
 
 namespace {
@@ -208,6 +210,16 @@ const facts::NfsClient* Context::earlier_client(std::uint32_t client) const {
   return found == index_->earlier_client_by_id.end() ? nullptr : &facts.earlier->nfs.clients[found->second];
 }
 
+std::optional<double> Context::sample_gap_s() const {
+  if (!facts.earlier || !index_->not_comparable.empty()) return std::nullopt;
+  return index_->wall_s;
+}
+
+const std::vector<Hang>& Context::hangs() const {
+  if (!index_->hangs) index_->hangs = judge_hangs(*this);
+  return *index_->hangs;
+}
+
 namespace {
 
 const facts::NfsOp* find_op(const facts::NfsMount& mount, std::size_t hint, const std::string& name) {
@@ -328,7 +340,7 @@ struct Origin {
   std::array<std::string_view, 4> names;  // endings of source names, best first
 };
 
-constexpr std::array<Origin, 25> origins{{
+constexpr std::array<Origin, 33> origins{{
     {"nfs.mounts.kubelet", {"kubelet/pods", "kubelet", "", ""}},
     {"nfs.mounts.age_s", {"mountstats", "", "", ""}},
     {"nfs.mounts.bytes", {"mountstats", "", "", ""}},
@@ -342,11 +354,19 @@ constexpr std::array<Origin, 25> origins{{
     {"nfs.clients.ops", {"mountstats", "", "", ""}},
     {"nfs", {"mountinfo", "/mounts", "mount-l", "mountstats"}},
     {"mounts", {"mountinfo", "/mounts", "mount-l", "mountstats"}},
+    {"nfs.clients.touch", {"touch", "", "", ""}},
+    {"network.sockets", {"/proc/1/net/tcp", "/net/tcp", "", ""}},
     {"network.interfaces", {"/sys/class/net", "", "", ""}},
     {"network.paths", {"/net/route", "kernel: route", "", ""}},
     {"network", {"/net/route", "/net/tcp", "", ""}},
     {"kernel.release", {"osrelease", "uname", "", ""}},
+    {"kernel.tasks", {"kernel: tasks", "", "", ""}},
+    {"kernel.rpc.recover_lost_locks", {"/sys/module/nfs/parameters", "", "", ""}},
+    {"kernel.rpc.max_session_slots", {"/sys/module/nfs/parameters", "", "", ""}},
+    {"kernel.rpc.nlm_grace_period_s", {"/proc/sys/fs/nfs", "", "", ""}},
+    {"kernel.rpc", {"/proc/sys/sunrpc", "", "", ""}},
     {"kernel", {"os-release", "", "", ""}},
+    {"log", {"dmesg", "", "", ""}},
     {"node.kubelet", {"kubelet/pods", "kubelet", "", ""}},
     {"node.virt_launcher", {"kubelet/pods", "kubelet", "", ""}},
     {"node.trident", {"trident/tracking", "", "", ""}},

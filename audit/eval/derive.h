@@ -102,6 +102,8 @@ struct ClientNumbers {
   std::string no_rate;    // why there is a window without a length, or none
 };
 
+struct Hang;
+
 // A document prepared for judging: joins by key, numbers of clients on first use. Not for several threads at once.
 class Context {
  public:
@@ -125,6 +127,9 @@ class Context {
   const ClientNumbers& numbers(std::uint32_t client) const;
   const facts::NfsMount* earlier_mount(std::uint32_t mount) const;
   const facts::NfsClient* earlier_client(std::uint32_t client) const;
+  std::optional<double> sample_gap_s()
+      const;                               // between the earlier sample and this one; none where they do not compare
+  const std::vector<Hang>& hangs() const;  // audit/eval/derive_hang.h; one entry per client
   // Rows of `sources`, found once.
   struct SourceRows {
     std::unordered_map<std::string, std::size_t> by_fact;               // first match for a kind of fact

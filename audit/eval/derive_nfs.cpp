@@ -7,6 +7,7 @@
 
 #include "audit/base/text.h"
 #include "audit/eval/derive.h"
+#include "audit/eval/derive_hang.h"
 #include "audit/eval/derive_log.h"
 #include "audit/eval/derive_options.h"
 
@@ -547,8 +548,8 @@ Value window_seconds(const Context& c, const Item& item) {
   return *numbers.window_s;
 }
 
-// No watch is part of this document: nothing says that a failover was planned.
-Value window_planned_failover(const Context&, const Item&) { return Absent{}; }
+// Only what was declared tells: no watch is part of this document.
+Value window_planned_failover(const Context& c, const Item& item) { return c.hangs()[item.index].planned; }
 
 Value op_retrans(const Context& c, const Item& item) {
   const facts::NfsOp& op = op_of(c, item).total;
@@ -817,6 +818,7 @@ std::vector<Scope> make_scopes() {
   all.push_back(paths);
 
   add_option_scopes(all);
+  add_hang_scopes(all);
   add_log_scopes(all);
   return all;
 }

@@ -1,4 +1,5 @@
-// What was declared with --declare: Kubernetes objects by apiVersion and kind. Secrets are never read.
+// What was declared with --declare: Kubernetes objects by apiVersion and kind, and mountaudit.declare/1. Secrets are
+// never read.
 // Sources: Kubernetes API v1 and storage.k8s.io/v1, trident.netapp.io/v1.
 #pragma once
 
@@ -116,18 +117,38 @@ struct DeclaredTridentBackend {
   bool operator==(const DeclaredTridentBackend&) const = default;
 };
 
+// A failover that the owner of the storage does on purpose (mountaudit.declare/1, plan.failovers).
+struct PlannedFailover {
+  std::string source;
+  std::string server;       // name or address as the mounts give it; * for all
+  Fact<std::string> start;  // RFC 3339; absent: from the beginning
+  Fact<std::string> end;    // absent: without an end
+
+  template <class PlannedFailover = facts::PlannedFailover>
+  static auto fields() {
+    return std::array{
+        Field{"source", &PlannedFailover::source, "file that declares it, with the line"},
+        Field{"server", &PlannedFailover::server, "server by the name or address that mounts give it; * for all"},
+        Field{"start", &PlannedFailover::start, "when it begins, RFC 3339; null: no begin is named"},
+        Field{"end", &PlannedFailover::end, "when it is over, RFC 3339; null: no end is named"}};
+  }
+  bool operator==(const PlannedFailover&) const = default;
+};
+
 struct Declared {
   std::vector<DeclaredPv> pvs;
   std::vector<DeclaredPvc> pvcs;
   std::vector<DeclaredStorageClass> storage_classes;
   std::vector<DeclaredTridentBackend> trident_backends;
+  std::vector<PlannedFailover> failovers;
 
   template <class Declared = facts::Declared>
   static auto fields() {
     return std::array{Field{"pvs", &Declared::pvs, "PersistentVolumes"},
                       Field{"pvcs", &Declared::pvcs, "PersistentVolumeClaims"},
                       Field{"storage_classes", &Declared::storage_classes, "StorageClasses"},
-                      Field{"trident_backends", &Declared::trident_backends, "TridentBackendConfigs"}};
+                      Field{"trident_backends", &Declared::trident_backends, "TridentBackendConfigs"},
+                      Field{"failovers", &Declared::failovers, "failovers done on purpose"}};
   }
   bool operator==(const Declared&) const = default;
 };

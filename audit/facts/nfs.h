@@ -320,6 +320,22 @@ struct NfsMount {
   bool operator==(const NfsMount&) const = default;
 };
 
+// What became of one statfs(2) on a mount point, made by a child that may be left behind (probes/io/touch.h).
+struct MountTouch {
+  std::string target;        // mount point that was touched
+  std::string result;        // ok, timeout, or the name of the error: ESTALE, EIO, EACCES ...
+  Fact<double> duration_ms;  // until the answer, or until it was given up
+
+  template <class MountTouch = facts::MountTouch>
+  static auto fields() {
+    return std::array{
+        Field{"target", &MountTouch::target, "mount point that was touched"},
+        Field{"result", &MountTouch::result, "ok, timeout, or the error's name: ESTALE, EIO, EACCES ..."},
+        Field{"duration_ms", &MountTouch::duration_ms, "time until the answer, or until it was given up"}};
+  }
+  bool operator==(const MountTouch&) const = default;
+};
+
 // Mounts that share one set of transports: equal (address, port, version, proto, xprtsec, network namespace).
 struct NfsClient {
   std::string id;  // "addr:port vers proto[ xprtsec]"; the server name where no address is known
@@ -335,6 +351,7 @@ struct NfsClient {
   Fact<std::uint32_t> transport_count;
   Fact<std::uint32_t> nconnect;
   Fact<std::uint32_t> max_connect;
+  Fact<MountTouch> touch;  // unknown: no mount of it was touched
 
   template <class NfsClient = facts::NfsClient>
   static auto fields() {
@@ -353,7 +370,8 @@ struct NfsClient {
         Field{"transport_count", &NfsClient::transport_count,
               "connections: xprt lines, or nconnect= without mountstats"},
         Field{"nconnect", &NfsClient::nconnect, "nconnect= that the kernel prints; null when none"},
-        Field{"max_connect", &NfsClient::max_connect, "max_connect= that the kernel prints; null when none"}};
+        Field{"max_connect", &NfsClient::max_connect, "max_connect= that the kernel prints; null when none"},
+        Field{"touch", &NfsClient::touch, "one statfs(2) on one of its mounts, made when all else looked healthy"}};
   }
   bool operator==(const NfsClient&) const = default;
 };

@@ -215,6 +215,10 @@ class Objects {
     const std::string kind = text_at(object, "kind").value_or("");
     const std::string api = text_at(object, "apiVersion").value_or("");
     if (object.kind == Node::Kind::null) return;  // an empty document
+    if (text_at(object, "schema").is("mountaudit.declare/1")) {
+      ++seen_;
+      return take_declare(object);
+    }
     if (object.kind != Node::Kind::map || kind.empty() || api.empty()) {
       add_note(out_.notes, object.line, "no Kubernetes object: it has no apiVersion and kind");
       return;
@@ -246,6 +250,28 @@ class Objects {
 
  private:
   std::string source(const Node& object) const { return fmt::format("{}:{}", where_, object.line); }
+
+  // mountaudit.declare/1: of its parts the plan is read so far.
+  void take_declare(const Node& object) {
+    for (const auto& [key, part] : object.members) {
+      if (key != "schema" && key != "plan")
+        add_note(out_.notes, part.line, base::escape_control(key) + " is not looked at", false);
+    }
+    const Node* failovers = object.find("plan.failovers");
+    if (failovers == nullptr || failovers->kind == Node::Kind::null) return;
+    if (failovers->kind != Node::Kind::list) return add_note(out_.notes, failovers->line, "plan.failovers is no list");
+    for (const Node& item : failovers->items) {
+      facts::PlannedFailover failover;
+      failover.source = fmt::format("{}:{}", where_, item.line);
+      failover.server = text_at(item, "server").value_or("");
+      failover.start = text_at(item, "start");
+      failover.end = text_at(item, "end");
+      if (failover.server.empty())
+        add_note(out_.notes, item.line, "a planned failover without its server (a name, an address, or *)");
+      else
+        out_.facts.failovers.push_back(std::move(failover));
+    }
+  }
 
   static Text volume_mode(const Node& object) {
     const Text mode = text_at(object, "spec.volumeMode");
@@ -343,7 +369,9 @@ Result<Parsed<facts::Declared>> parse_declared(std::string_view text, const std:
   Parsed<facts::Declared> out;
   Objects objects(where, out);
   for (const Node& document : documents) objects.take(document);
-  if (!objects.seen_any()) return fail(ErrorKind::usage, where, "holds no Kubernetes object (apiVersion and kind)");
+  if (!objects.seen_any())
+    return fail(ErrorKind::usage, where,
+                "holds no Kubernetes object (apiVersion and kind) and no schema: mountaudit.declare/1");
   return out;
 }
 
@@ -352,6 +380,7 @@ void add_declared(facts::Declared& to, facts::Declared&& more) {
   append(to.pvcs, more.pvcs);
   append(to.storage_classes, more.storage_classes);
   append(to.trident_backends, more.trident_backends);
+  append(to.failovers, more.failovers);
 }
 
 }  // namespace probes

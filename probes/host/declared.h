@@ -1,4 +1,5 @@
-// --declare with Kubernetes objects: YAML (one or several documents) or JSON, told by apiVersion and kind.
+// --declare: Kubernetes objects, told by apiVersion and kind, and mountaudit.declare/1, told by its schema. YAML (one
+// or several documents) or JSON.
 #pragma once
 
 #include <string>
@@ -10,10 +11,11 @@
 
 namespace probes {
 
-// PersistentVolume, PersistentVolumeClaim, StorageClass, TridentBackendConfig, alone or in a List. Other objects are
-// named in a note and left out; a Secret is never looked into, and only the fields of audit/facts/declared.h are read.
-// Errors, with where:line: malformed for what is no YAML or JSON, for an anchor, an alias, a duplicate key, nesting
-// over 64, more than 64 MiB; usage for a text without any Kubernetes object.
+// Of mountaudit.declare/1 plan.failovers is read: a list of {server, start, end}. PersistentVolume,
+// PersistentVolumeClaim, StorageClass, TridentBackendConfig, alone or in a List. Other objects are named in a note and
+// left out; a Secret is never looked into, and only the fields of audit/facts/declared.h are read. Errors, with
+// where:line: malformed for what is no YAML or JSON, for an anchor, an alias, a duplicate key, nesting over 64, more
+// than 64 MiB; usage for a text without any of both.
 base::Result<Parsed<facts::Declared>> parse_declared(std::string_view text, const std::string& where);
 
 // Adds to what was declared before.

@@ -388,16 +388,19 @@ TEST_CASE("declared: what is refused, and where") {
     const char* message;
   };
   using base::ErrorKind;
-  const Row row = GENERATE(
-      Row{"", ErrorKind::usage, "f", "holds no Kubernetes object (apiVersion and kind)"},
-      Row{"schema: mountaudit.declare/1\n", ErrorKind::usage, "f", "holds no Kubernetes object (apiVersion and kind)"},
-      Row{"just text\n", ErrorKind::usage, "f", "holds no Kubernetes object (apiVersion and kind)"},
-      Row{"apiVersion: v1\nkind: &a PersistentVolume\n", ErrorKind::malformed, "f:2", "anchors are not read"},
-      Row{"apiVersion: v1\nkind: *a\n", ErrorKind::malformed, "f:2", nullptr},
-      Row{"apiVersion: v1\nkind: x\nkind: y\n", ErrorKind::malformed, "f:3", "duplicate key kind"},
-      Row{"a: [\n", ErrorKind::malformed, nullptr, nullptr},
-      Row{"[a]: b\n", ErrorKind::malformed, "f:1", "a key that is no text"},
-      Row{"{\"apiVersion\": \"v1\", \"apiVersion\": \"v1\"}", ErrorKind::malformed, nullptr, nullptr});
+  const Row row =
+      GENERATE(Row{"", ErrorKind::usage, "f",
+                   "holds no Kubernetes object (apiVersion and kind) and no schema: mountaudit.declare/1"},
+               Row{"schema: mountaudit.declare/2\n", ErrorKind::usage, "f",
+                   "holds no Kubernetes object (apiVersion and kind) and no schema: mountaudit.declare/1"},
+               Row{"just text\n", ErrorKind::usage, "f",
+                   "holds no Kubernetes object (apiVersion and kind) and no schema: mountaudit.declare/1"},
+               Row{"apiVersion: v1\nkind: &a PersistentVolume\n", ErrorKind::malformed, "f:2", "anchors are not read"},
+               Row{"apiVersion: v1\nkind: *a\n", ErrorKind::malformed, "f:2", nullptr},
+               Row{"apiVersion: v1\nkind: x\nkind: y\n", ErrorKind::malformed, "f:3", "duplicate key kind"},
+               Row{"a: [\n", ErrorKind::malformed, nullptr, nullptr},
+               Row{"[a]: b\n", ErrorKind::malformed, "f:1", "a key that is no text"},
+               Row{"{\"apiVersion\": \"v1\", \"apiVersion\": \"v1\"}", ErrorKind::malformed, nullptr, nullptr});
   CAPTURE(row.text);
   const auto parsed = parse_declared(row.text, "f");
   REQUIRE_FALSE(parsed.has_value());
@@ -412,6 +415,34 @@ TEST_CASE("declared: depth and size have limits") {
   std::string wide = "apiVersion: v1\nkind: ConfigMap\ndata:\n";
   for (int i = 0; i < 10001; ++i) wide += "  k" + std::to_string(i) + ": v\n";
   CHECK_FALSE(parse_declared(wide, "f").has_value());
+}
+
+TEST_CASE("declared: a plan names failovers, and the rest of its document is named in a note") {
+  const auto parsed = parse_declared(
+      "schema: mountaudit.declare/1\n"
+      "storage: []\n"
+      "plan:\n"
+      "  failovers:\n"
+      "    - server: 192.0.2.31\n"
+      "      start: \"2026-02-10T04:00:00Z\"\n"
+      "    - start: \"2026-02-10T04:00:00Z\"\n"
+      "    - server: \"*\"\n",
+      "plan.yaml");
+  REQUIRE(parsed);
+  const auto& failovers = parsed->facts.failovers;
+  REQUIRE(failovers.size() == 2);
+  CHECK(failovers[0].source == "plan.yaml:5");
+  CHECK(failovers[0].server == "192.0.2.31");
+  CHECK(failovers[0].start.is("2026-02-10T04:00:00Z"));
+  CHECK(failovers[0].end.is_absent());
+  CHECK(failovers[1].server == "*");
+  REQUIRE(parsed->notes.size() == 2);
+  CHECK(parsed->notes[0].reason == "storage is not looked at");
+  CHECK(parsed->notes[1].line == 7);
+  const auto wrong = parse_declared("schema: mountaudit.declare/1\nplan: {failovers: now}\n", "f");
+  REQUIRE(wrong);
+  CHECK(wrong->facts.failovers.empty());
+  REQUIRE(wrong->notes.size() == 1);
 }
 
 TEST_CASE("declared: one odd object costs itself only") {
