@@ -44,7 +44,9 @@ bool bind_reserved(int fd, int family) {
   return false;
 }
 
-Failure from_errno(int error) {
+}  // namespace
+
+Failure failure_from_errno(int error) {
   switch (error) {
     case ECONNREFUSED: return {Reason::refused, "connection refused"};
     case ETIMEDOUT: return {Reason::connect_timeout, "the kernel gave up connecting"};
@@ -56,8 +58,6 @@ Failure from_errno(int error) {
     default: return {Reason::local_error, std::strerror(error)};
   }
 }
-
-}  // namespace
 
 std::shared_ptr<Connection> Connection::open(io::Loop& loop, const Address& peer, Options options) {
   std::shared_ptr<Connection> made(new Connection(loop, peer, std::move(options)));
@@ -81,7 +81,7 @@ Connection::~Connection() {
 void Connection::begin() {
   began_ = io::Clock::now();
   fd_ = ::socket(peer_.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd_ < 0) return break_with(from_errno(errno));
+  if (fd_ < 0) return break_with(failure_from_errno(errno));
   const int one = 1;
   ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
   if (options_.reserved_port && bind_reserved(fd_, peer_.family())) {
@@ -93,7 +93,7 @@ void Connection::begin() {
   if (::connect(fd_, reinterpret_cast<const sockaddr*>(&peer_.storage), peer_.size) == 0) {
     connect_done();
   } else if (errno != EINPROGRESS) {
-    return break_with(from_errno(errno));
+    return break_with(failure_from_errno(errno));
   } else {
     connect_timer_ = loop_.at(options_.connect_deadline, [weak] {
       if (auto self = weak.lock(); self && !self->connected_)
@@ -153,7 +153,7 @@ void Connection::ready(short revents) {
     int error = 0;
     socklen_t size = sizeof error;
     ::getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error != 0) return break_with(from_errno(error));
+    if (error != 0) return break_with(failure_from_errno(error));
     if ((revents & POLLOUT) == 0) return;
     connect_done();
     if (broken_) return;
@@ -171,7 +171,7 @@ void Connection::write_some() {
       if (errno == EAGAIN || errno == EINTR) break;
       // What the peer said before it closed is still to be read.
       if (errno == EPIPE || errno == ECONNRESET) return;
-      return break_with(from_errno(errno));
+      return break_with(failure_from_errno(errno));
     }
     out_done_ += static_cast<std::size_t>(sent);
   }
@@ -195,7 +195,7 @@ void Connection::read_some() {
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) {
     const bool reset = got < 0;
-    if (reset && errno != ECONNRESET && errno != EPIPE) return break_with(from_errno(errno));
+    if (reset && errno != ECONNRESET && errno != EPIPE) return break_with(failure_from_errno(errno));
     const char* how = reset ? "the peer reset the connection" : "the peer closed the connection";
     if (!reader_.inside_record()) return break_with({Reason::closed, how});
     return break_with(
@@ -273,9 +273,13 @@ std::string Connection::local_address() const {
 
 std::optional<TcpFacts> Connection::tcp_facts() const {
   if (fd_ < 0 || !connected_) return std::nullopt;
+  return tcp_facts_of(fd_);
+}
+
+std::optional<TcpFacts> tcp_facts_of(int fd) {
   tcp_info info = {};
   socklen_t size = sizeof info;
-  if (::getsockopt(fd_, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
   TcpFacts facts;
   facts.rtt_us = info.tcpi_rtt;
   facts.rtt_var_us = info.tcpi_rttvar;
@@ -284,9 +288,9 @@ std::optional<TcpFacts> Connection::tcp_facts() const {
   facts.total_retrans = info.tcpi_total_retrans;
   int mtu = 0;
   socklen_t mtu_size = sizeof mtu;
-  const bool six = peer_.is_v6();
-  if (::getsockopt(fd_, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_MTU : IP_MTU, &mtu, &mtu_size) == 0 && mtu > 0)
-    facts.path_mtu_bytes = static_cast<std::uint32_t>(mtu);
+  const bool known = ::getsockopt(fd, IPPROTO_IPV6, IPV6_MTU, &mtu, &mtu_size) == 0 ||
+                     ::getsockopt(fd, IPPROTO_IP, IP_MTU, &mtu, &mtu_size) == 0;
+  if (known && mtu > 0) facts.path_mtu_bytes = static_cast<std::uint32_t>(mtu);
   return facts;
 }
 

@@ -33,6 +33,10 @@ struct TcpFacts {
   std::optional<std::uint32_t> path_mtu_bytes;
 };
 
+std::optional<TcpFacts> tcp_facts_of(int fd);
+
+Failure failure_from_errno(int error);  // of connect(2), send(2), recv(2)
+
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   struct Options {

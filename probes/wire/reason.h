@@ -33,8 +33,29 @@ enum class Reason : std::uint8_t {
   system_error,           // SYSTEM_ERR
   status,                 // the protocol's own error: code is the nfsstat3, nfsstat4, mountstat3 or nlm4_stats
   not_registered,         // rpcbind answers and does not list it
-  not_asked,              // the run ended, or what the question needs was not to be had
-  local_error,            // this node could not send: no socket, no route, no port
+  // iSCSI (RFC 7143)
+  not_iscsi,                 // the answer begins with no iSCSI opcode of a target: another protocol, or TLS
+  pdu_too_large,             // a data segment over what we declared, or over our limit before login
+  closed_in_pdu,             // the peer closed or reset the connection inside a PDU
+  header_digest_error,       // CRC32C over BHS and AHS is not what came with them
+  data_digest_error,         // CRC32C over the data segment is not what came with it
+  unexpected_pdu,            // a PDU that does not belong here: no answer to what was asked, or of another stage
+  stray_pdus,                // PDUs of which none is an answer, more of them than is put up with
+  endless_text,              // a text answer that goes on and on
+  endless_negotiation,       // a login that goes on and on
+  rejected,                  // Reject PDU: code is its reason
+  login_status,              // login refused: code is status class and detail, 0x0201 and the like
+  chap_wanted,               // the target demands CHAP and no secret was given
+  auth_method,               // the target takes none of the authentication methods that were offered
+  target_not_authenticated,  // mutual CHAP was asked for, and the target did not prove that it knows the secret
+  async_logout,              // the target asks for logout or a new negotiation
+  async_drop,                // the target announces that it drops the connection or the session
+  redirect_loop,             // more redirections than are followed
+  window_closed,             // no command may be sent: MaxCmdSN stays below CmdSN
+  scsi_status,               // the command ended with another status than GOOD: code is status<<24, key<<16, ASC, ASCQ
+  no_zone,                   // a link-local address without a zone leads nowhere
+  not_asked,                 // the run ended, or what the question needs was not to be had
+  local_error,               // this node could not send: no socket, no route, no port
 };
 
 // connect_timeout, refused, ... as above.
