@@ -260,7 +260,7 @@ struct IscsiIface {
 struct IscsiNodeRecord {
   std::string path;
   std::string target;
-  std::string portal;  // id of an entry of iscsi.portals
+  Fact<std::string> portal;  // id of an entry of iscsi.portals; unknown: the text leaves it out
   Fact<std::int32_t> tpgt;
   Fact<std::string> iface;
   Fact<std::string> transport;
