@@ -8,12 +8,14 @@
 #include <cstdlib>
 
 #include "audit/base/text.h"
+#include "audit/eval/derive_hang.h"
 #include "audit/snapshot/document.h"
 #include "cli/output.h"
 #include "probes/ask_mounted.h"
 #include "probes/collect.h"
 #include "probes/io/host.h"
 #include "probes/raw_tree.h"
+#include "probes/touch_mounts.h"
 #include "rules/embedded.h"
 
 namespace cli {
@@ -125,7 +127,26 @@ Result<void> write_answers(const std::string& directory, const facts::Facts& fac
 
 bool asked_of(const facts::Facts& facts) {
   return std::any_of(facts.sources.begin(), facts.sources.end(),
-                     [](const facts::Source& row) { return row.id.starts_with("nfs_server"); });
+                     [](const facts::Source& row) { return row.id.starts_with("nfs_server") || row.id == "touch"; });
+}
+
+constexpr std::chrono::milliseconds touch_time{2000};  // as one question, unless --timeout says otherwise
+
+// What nobody could see without touching: a mount that answers no request, or has lost its export. Where something is
+// wrong already there is nothing to learn, and a child less that hangs.
+void touch_what_looks_healthy(const Settings& settings, const probes::Host& host, facts::Facts& facts) {
+  std::vector<std::size_t> healthy;
+  {
+    const audit::Context context(facts);
+    for (std::size_t i = 0; i < facts.nfs.clients.size(); ++i) {
+      if (audit::looks_healthy(context.hangs()[i])) healthy.push_back(i);
+    }
+  }
+  const auto own = probes::read_file("/proc/self/mountinfo");
+  if (!own || healthy.empty()) return;
+  std::chrono::milliseconds time = touch_time;
+  if (!settings.timeout.empty()) time = std::min(parse_time(settings.timeout, "--timeout").value_or(time), touch_time);
+  probes::touch_mounts(host, facts, healthy, *own, time);
 }
 
 }  // namespace
@@ -190,6 +211,7 @@ Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow) {
       probes::take_second_sample(*host, facts);
     }
   }
+  if (host->live() && !settings.passive && signal_seen() == 0) touch_what_looks_healthy(settings, *host, facts);
   if (recording) {
     if (auto written = recording->write(settings.raw, facts.node.name); !written)
       return tl::unexpected(written.error());

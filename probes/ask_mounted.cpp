@@ -15,7 +15,7 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
 
-bool is_wire_row(const facts::Source& row) { return row.id.starts_with("nfs_server"); }
+bool is_wire_row(const facts::Source& row) { return row.id.starts_with("nfs_server") || row.id == "touch"; }
 
 std::string key_of(const std::string& addr, std::uint32_t port) { return host_port(addr, port); }
 
@@ -107,12 +107,22 @@ facts::Facts answers_of(const facts::Facts& facts) {
   out.node.name = facts.node.name;
   out.node.root = facts.node.root;
   out.nfs.servers = facts.nfs.servers;
+  for (const auto& client : facts.nfs.clients) {
+    if (!client.touch.has_value()) continue;
+    out.nfs.clients.emplace_back().id = client.id;
+    out.nfs.clients.back().touch = client.touch;
+  }
   std::copy_if(facts.sources.begin(), facts.sources.end(), std::back_inserter(out.sources), is_wire_row);
   return out;
 }
 
 void join_saved_answers(facts::Facts& facts, facts::Facts saved) {
   for (auto& server : saved.nfs.servers) place(facts, std::move(server));
+  for (const auto& touched : saved.nfs.clients) {
+    for (auto& client : facts.nfs.clients) {
+      if (client.id == touched.id) client.touch = touched.touch;
+    }
+  }
   std::copy_if(std::make_move_iterator(saved.sources.begin()), std::make_move_iterator(saved.sources.end()),
                std::back_inserter(facts.sources), is_wire_row);
 }

@@ -340,7 +340,7 @@ struct Origin {
   std::array<std::string_view, 4> names;  // endings of source names, best first
 };
 
-constexpr std::array<Origin, 33> origins{{
+constexpr std::array<Origin, 32> origins{{
     {"nfs.mounts.kubelet", {"kubelet/pods", "kubelet", "", ""}},
     {"nfs.mounts.age_s", {"mountstats", "", "", ""}},
     {"nfs.mounts.bytes", {"mountstats", "", "", ""}},
@@ -354,7 +354,6 @@ constexpr std::array<Origin, 33> origins{{
     {"nfs.clients.ops", {"mountstats", "", "", ""}},
     {"nfs", {"mountinfo", "/mounts", "mount-l", "mountstats"}},
     {"mounts", {"mountinfo", "/mounts", "mount-l", "mountstats"}},
-    {"nfs.clients.touch", {"touch", "", "", ""}},
     {"network.sockets", {"/proc/1/net/tcp", "/net/tcp", "", ""}},
     {"network.interfaces", {"/sys/class/net", "", "", ""}},
     {"network.paths", {"/net/route", "kernel: route", "", ""}},

@@ -330,7 +330,8 @@ class ClientHang {
     if (touch.result == "ok") {
       answer(Sign::Kind::touch, fmt::format("statfs of {} answered{}", touch.target, time),
              fmt::format("{} の statfs に応答あり{}", touch.target, time_ja));
-    } else if (touch.result == "timeout" || touch.result == "ESTALE" || touch.result == "EIO") {
+    } else if (touch.result == "timeout" || touch.result == "ESTALE" || touch.result == "EIO" ||
+               touch.result == "ETIMEDOUT") {
       sign(Sign::Kind::touch, Weight::certain, fmt::format("statfs of {}: {}{}", touch.target, touch.result, time),
            fmt::format("{} の statfs: {}{}", touch.target, touch.result, time_ja));
     }
