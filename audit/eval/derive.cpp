@@ -62,6 +62,7 @@ struct Context::Index {
   std::unordered_map<std::string, std::uint32_t> counted_mount;  // "client|target" of a super block's first mount
   std::unordered_map<std::string, std::uint32_t> exports_by_addr, exports_by_name, exports_without_addr;
   bool has_several_connections = false;
+  std::unordered_map<std::string, std::vector<std::uint32_t>> sockets_by_peer, earlier_sockets_by_peer;
   std::unordered_map<std::string, std::uint32_t> server_by_key;  // "addr|port", then "name|port"
   std::unordered_map<std::string, std::uint32_t> path_by_addr;
   std::unordered_map<std::string, std::uint32_t> earlier_mount_by_key;
@@ -78,6 +79,20 @@ namespace {
 
 std::string export_key(const facts::Fact<std::string>& server, const facts::NfsMount& mount) {
   return server.value_or("") + '\n' + mount.export_path.value_or("");
+}
+
+// Sockets are listed without the zone of an address.
+std::string peer_key(std::string_view addr, std::uint32_t port) {
+  return fmt::format("{}|{}", addr.substr(0, addr.find('%')), port);
+}
+
+void index_sockets(const facts::Network& network,
+                   std::unordered_map<std::string, std::vector<std::uint32_t>>& by_peer) {
+  if (!network.sockets.has_value()) return;
+  for (std::uint32_t i = 0; i < network.sockets->size(); ++i) {
+    const facts::NetSocket& socket = (*network.sockets)[i];
+    by_peer[peer_key(socket.peer_addr, socket.peer_port)].push_back(i);
+  }
 }
 
 std::string mount_key(const facts::NfsMount& mount) { return mount.target + '\n' + mount.source; }
@@ -126,7 +141,11 @@ Context::Context(const facts::Facts& document) : facts(document), index_(std::ma
   const auto& paths = facts.network.paths;
   for (std::uint32_t i = 0; paths.has_value() && i < paths->size(); ++i)
     index.path_by_addr.emplace((*paths)[i].addr, i);
-  if (!facts.earlier) return;
+  index_sockets(facts.network, index.sockets_by_peer);
+  if (!facts.earlier) {
+    index.not_comparable = "one sample only, rates need two";
+    return;
+  }
   const facts::Facts& before = *facts.earlier;
   const facts::Node &now = facts.node, &then = before.node;
   if (now.boot_id.has_value() && then.boot_id.has_value() && *now.boot_id != *then.boot_id) {
@@ -139,6 +158,7 @@ Context::Context(const facts::Facts& document) : facts(document), index_(std::ma
     const auto end = parse_time(*now.collected_at), start = parse_time(*then.collected_at);
     if (start && end && *end > *start) index.wall_s = *end - *start;
   }
+  index_sockets(before.network, index.earlier_sockets_by_peer);
   for (std::uint32_t i = 0; i < before.nfs.mounts.size(); ++i)
     index.earlier_mount_by_key.emplace(mount_key(before.nfs.mounts[i]), i);
   for (std::uint32_t i = 0; i < before.nfs.clients.size(); ++i)
@@ -194,6 +214,25 @@ std::uint64_t Context::mounts_of_export(std::uint32_t mount) const {
   return count(index_->exports_by_addr, export_key(m.addr, m)) + count(index_->exports_without_addr, name);
 }
 
+namespace {
+
+const std::vector<std::uint32_t>& sockets_of(const std::unordered_map<std::string, std::vector<std::uint32_t>>& by_peer,
+                                             const std::string& key) {
+  static const std::vector<std::uint32_t> none_at_all;
+  const auto found = by_peer.find(key);
+  return found == by_peer.end() ? none_at_all : found->second;
+}
+
+}  // namespace
+
+const std::vector<std::uint32_t>& Context::sockets_to(const std::string& addr, std::uint32_t port) const {
+  return sockets_of(index_->sockets_by_peer, peer_key(addr, port));
+}
+
+const std::vector<std::uint32_t>& Context::earlier_sockets_to(const std::string& addr, std::uint32_t port) const {
+  return sockets_of(index_->earlier_sockets_by_peer, peer_key(addr, port));
+}
+
 bool Context::has_several_connections() const { return index_->has_several_connections; }
 
 const std::vector<std::uint32_t>& Context::mounts_of_client(std::uint32_t client) const {
@@ -219,6 +258,12 @@ const std::vector<Hang>& Context::hangs() const {
   if (!index_->hangs) index_->hangs = judge_hangs(*this);
   return *index_->hangs;
 }
+
+const facts::Facts* Context::earlier() const {
+  return facts.earlier && index_->not_comparable.empty() ? facts.earlier.get() : nullptr;
+}
+
+const std::string& Context::why_not_comparable() const { return index_->not_comparable; }
 
 namespace {
 
@@ -266,6 +311,8 @@ void add_window(ClientOp::Window& window, const facts::NfsOp& now, const facts::
   window.queue_ms += now.queue_ms - before.queue_ms;
   window.rtt_ms += now.rtt_ms - before.rtt_ms;
   window.execute_ms += now.execute_ms - before.execute_ms;
+  if (now.errors.has_value() && before.errors.has_value() && *now.errors >= *before.errors)
+    window.errors = window.errors.value_or(0) + (*now.errors - *before.errors);
 }
 
 }  // namespace
@@ -313,8 +360,6 @@ const ClientNumbers& Context::numbers(std::uint32_t client) const {
   result.window_s = index_->wall_s ? index_->wall_s : by_age;
   if (!counted) {
     result.no_window = why_unknown(*this, "nfs.mounts[0].ops");
-  } else if (!facts.earlier) {
-    result.no_window = "one sample only, rates need two";
   } else if (!index_->not_comparable.empty()) {
     result.no_window = index_->not_comparable;
   } else if (dropped) {
@@ -340,7 +385,7 @@ struct Origin {
   std::array<std::string_view, 4> names;  // endings of source names, best first
 };
 
-constexpr std::array<Origin, 32> origins{{
+constexpr auto origins = std::to_array<Origin>({
     {"nfs.mounts.kubelet", {"kubelet/pods", "kubelet", "", ""}},
     {"nfs.mounts.age_s", {"mountstats", "", "", ""}},
     {"nfs.mounts.bytes", {"mountstats", "", "", ""}},
@@ -350,13 +395,19 @@ constexpr std::array<Origin, 32> origins{{
     {"nfs.mounts.sessions", {"mountstats", "", "", ""}},
     {"nfs.mounts.pnfs", {"mountstats", "", "", ""}},
     {"nfs.mounts.impl_id", {"mountstats", "", "", ""}},
+    {"nfs.mounts.read_ahead_kib", {"read_ahead_kb", "", "", ""}},
     {"nfs.clients.transport", {"mountstats", "mountinfo", "/mounts", "mount-l"}},
     {"nfs.clients.ops", {"mountstats", "", "", ""}},
+    {"nfs.xprt_switches", {"xprt-switches", "", "", ""}},
+    {"nfs.identity.unique_id_hash", {"nfs4_unique_id", "", "", ""}},
+    {"nfs.identity", {"nfs_client/identifier", "nfs4_unique_id", "", ""}},
     {"nfs", {"mountinfo", "/mounts", "mount-l", "mountstats"}},
     {"mounts", {"mountinfo", "/mounts", "mount-l", "mountstats"}},
-    {"network.sockets", {"/proc/1/net/tcp", "/net/tcp", "", ""}},
+    {"network.sockets", {"/proc/1/net/tcp", "/net/tcp", "/net/tcp6", "ss"}},
     {"network.interfaces", {"/sys/class/net", "", "", ""}},
     {"network.paths", {"/net/route", "kernel: route", "", ""}},
+    {"network.local_addresses", {"/net/fib_trie", "/net/if_inet6", "", ""}},
+    {"network.reserved_ports", {"/net/tcp", "/net/tcp6", "", ""}},
     {"network", {"/net/route", "/net/tcp", "", ""}},
     {"kernel.release", {"osrelease", "uname", "", ""}},
     {"kernel.tasks", {"kernel: tasks", "", "", ""}},
@@ -364,6 +415,8 @@ constexpr std::array<Origin, 32> origins{{
     {"kernel.rpc.max_session_slots", {"/sys/module/nfs/parameters", "", "", ""}},
     {"kernel.rpc.nlm_grace_period_s", {"/proc/sys/fs/nfs", "", "", ""}},
     {"kernel.rpc", {"/proc/sys/sunrpc", "", "", ""}},
+    {"kernel.settings", {"/proc/sys/sunrpc", "", "", ""}},
+    {"node.daemons", {"kernel: tasks", "", "", ""}},
     {"kernel", {"os-release", "", "", ""}},
     {"log", {"dmesg", "", "", ""}},
     {"node.kubelet", {"kubelet/pods", "kubelet", "", ""}},
@@ -372,8 +425,9 @@ constexpr std::array<Origin, 32> origins{{
     {"node.boottime_ns", {"uptime", "", "", ""}},
     {"config.fstab", {"fstab", "", "", ""}},
     {"config.trident", {"trident/tracking", "", "", ""}},
+    {"config.systemd_mounts", {"systemd/system", "", "", ""}},
     {"config.nfsmount_conf", {"nfsmount.conf", "", "", ""}},
-}};
+});
 
 std::string without_indices(std::string_view path) {
   std::string plain;

@@ -88,6 +88,7 @@ struct ClientOp {
   struct Window {
     std::uint64_t ops = 0, trans = 0, timeouts = 0, bytes_sent = 0, bytes_recv = 0;
     std::uint64_t queue_ms = 0, rtt_ms = 0, execute_ms = 0;
+    facts::Fact<std::uint64_t> errors;
     std::uint64_t retrans() const { return trans > ops ? trans - ops : 0; }
   };
   Window window;  // zero where no pair of samples counts
@@ -122,7 +123,10 @@ class Context {
   const facts::DeclaredPv* declared_pv(const std::string& name) const;
   std::uint32_t counted_mount(std::uint32_t mount) const;     // the first of its super block: counters stand there only
   std::uint64_t mounts_of_export(std::uint32_t mount) const;  // mounts of the same export of the same server
-  bool has_several_connections() const;                       // some client has more than one
+  // Connections to an address and port; also those of earlier().
+  const std::vector<std::uint32_t>& sockets_to(const std::string& addr, std::uint32_t port) const;
+  const std::vector<std::uint32_t>& earlier_sockets_to(const std::string& addr, std::uint32_t port) const;
+  bool has_several_connections() const;  // some client has more than one
   const std::vector<std::uint32_t>& mounts_of_client(std::uint32_t client) const;
   const ClientNumbers& numbers(std::uint32_t client) const;
   const facts::NfsMount* earlier_mount(std::uint32_t mount) const;
@@ -130,6 +134,8 @@ class Context {
   std::optional<double> sample_gap_s()
       const;                               // between the earlier sample and this one; none where they do not compare
   const std::vector<Hang>& hangs() const;  // audit/eval/derive_hang.h; one entry per client
+  const facts::Facts* earlier() const;     // the other sample; none where the two cannot be compared
+  const std::string& why_not_comparable() const;  // empty with earlier()
   // Rows of `sources`, found once.
   struct SourceRows {
     std::unordered_map<std::string, std::size_t> by_fact;               // first match for a kind of fact

@@ -9,7 +9,9 @@
 #include "audit/eval/derive.h"
 #include "audit/eval/derive_hang.h"
 #include "audit/eval/derive_log.h"
+#include "audit/eval/derive_network.h"
 #include "audit/eval/derive_options.h"
+#include "audit/eval/derive_stats.h"
 
 namespace audit {
 
@@ -498,12 +500,27 @@ Value bytes_per_op_ratio(const Context& c, const Item& item) {
 
 // --- operations of a client ----------------------------------------------------------------------------------------
 
-const ClientOp& op_of(const Context& c, const Item& item) { return c.numbers(item.index).ops[item.sub]; }
+// Stands for the operations of a client whose counters could not be read.
+constexpr std::uint32_t no_op = static_cast<std::uint32_t>(-1);
 
+const ClientOp& op_of(const Context& c, const Item& item) {
+  static const ClientOp none_counted;
+  return item.sub == no_op ? none_counted : c.numbers(item.index).ops[item.sub];
+}
+
+// Those that were ever used, by the time they took.
 std::vector<Item> client_ops(const Context& c, const Item& item) {
   const Scope* scope = find_scope("nfs.clients.ops");
   std::vector<Item> items;
-  for (std::uint32_t i = 0; i < c.numbers(item.index).ops.size(); ++i) items.push_back({scope, item.index, i});
+  const auto& ops = c.numbers(item.index).ops;
+  for (std::uint32_t i = 0; i < ops.size(); ++i) {
+    if (ops[i].total.ops > 0) items.push_back({scope, item.index, i});
+  }
+  const auto time = [&](const Item& op) {
+    const std::uint64_t execute_ms = ops[op.sub].total.execute_ms;
+    return execute_ms > wrapped_above ? 0 : execute_ms;
+  };
+  std::stable_sort(items.begin(), items.end(), [&](const Item& a, const Item& b) { return time(a) > time(b); });
   return items;
 }
 
@@ -512,6 +529,8 @@ std::vector<Item> all_ops(const Context& c) {
   for (const Item& client : items_of("nfs.clients", c.facts.nfs.clients.size())) {
     const auto ops = client_ops(c, client);
     items.insert(items.end(), ops.begin(), ops.end());
+    if (c.numbers(client.index).ops.empty() && !c.mounts_of_client(client.index).empty())
+      items.push_back({find_scope("nfs.clients.ops"), client.index, no_op});
   }
   return items;
 }
@@ -739,9 +758,12 @@ std::vector<Scope> make_scopes() {
   ops.parent = "client";
   ops.type = &facts::type_of<facts::NfsOp>;
   ops.items = all_ops;
-  ops.ref = [](const Context& c, const Item& item) { return facts::ref_to(op_of(c, item).total); };
+  ops.ref = [](const Context& c, const Item& item) {
+    return item.sub == no_op ? facts::Ref{} : facts::ref_to(op_of(c, item).total);
+  };
   ops.path = [](const Context&, const Item& item) {
-    return fmt::format("nfs.clients[{}].ops[{}]", item.index, item.sub);
+    return item.sub == no_op ? fmt::format("nfs.clients[{}].ops", item.index)
+                             : fmt::format("nfs.clients[{}].ops[{}]", item.index, item.sub);
   };
   ops.subject = client_subject;
   ops.own_name = [](const Context& c, const Item& item) { return op_of(c, item).total.op; };
@@ -817,6 +839,8 @@ std::vector<Scope> make_scopes() {
   paths.own_name = [](const Context& c, const Item& item) { return (*c.facts.network.paths)[item.index].addr; };
   all.push_back(paths);
 
+  add_stat_facts(all);
+  add_network_facts(all);
   add_option_scopes(all);
   add_hang_scopes(all);
   add_log_scopes(all);

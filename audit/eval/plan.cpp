@@ -368,6 +368,8 @@ class Planner {
       items = mounts;
     } else if (snippet.scope->name == "nfs.clients") {
       items = {{snippet.scope, client, 0}};
+    } else if (snippet.scope->name == "node") {
+      items = {{snippet.scope, 0, 0}};
     }
     items.erase(std::remove_if(items.begin(), items.end(), [&](const Item& i) { return !is_offered(snippet, i); }),
                 items.end());
