@@ -51,6 +51,19 @@ class Judge {
     sort();
   }
 
+  RuleTrace trace(const Rule& rule) const {
+    RuleTrace trace;
+    for (const Item& item : rule.scope->items(context_)) {
+      if (check(rule.when, item, nullptr) != Truth::yes) continue;
+      for (std::size_t i = 0; i < rule.unless.size(); ++i) {
+        if (evaluate(rule.unless[i].when, context_, item, nullptr) == Truth::yes) trace.exceptions.insert(i);
+      }
+      const Verdict verdict = judge(rule, item, false);
+      if (verdict.level != nullptr) trace.levels.insert(static_cast<std::size_t>(verdict.level - rule.levels.data()));
+    }
+    return trace;
+  }
+
  private:
   bool is_active(const std::vector<std::string>& profiles) const {
     return profiles.empty() ||
@@ -388,6 +401,14 @@ std::vector<Profile> detect_profiles(const facts::Facts& facts) {
     break;
   }
   return profiles;
+}
+
+RuleTrace trace_rule(const facts::Facts& facts, const RuleSet& rules, const Rule& rule, const JudgeOptions& options) {
+  Report report;
+  report.profiles.push_back({"general", ""});
+  for (const std::string& name : options.profiles) report.profiles.push_back({name, ""});
+  const Context context(facts);
+  return Judge(context, rules, options, report).trace(rule);
 }
 
 Report judge(const facts::Facts& facts, const RuleSet& rules, const JudgeOptions& options) {

@@ -1,6 +1,8 @@
 // Judging: a facts document and rules make a report. Reads nothing else, so a saved document gives the same findings.
 #pragma once
 
+#include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +42,14 @@ struct JudgeOptions {
 // With waivers: an expired one does not waive and, like one that matches nothing, is an info finding of its own
 // (WAIVER-001 expired, WAIVER-002 unused).
 Report judge(const facts::Facts& facts, const RuleSet& rules, const JudgeOptions& options);
+
+// Which levels of a rule fire and which of its exceptions hold on a document, by their place in the rule: what a test
+// of the rule has touched.
+struct RuleTrace {
+  std::set<std::size_t> levels;
+  std::set<std::size_t> exceptions;
+};
+RuleTrace trace_rule(const facts::Facts& facts, const RuleSet& rules, const Rule& rule, const JudgeOptions& options);
 
 std::vector<Profile> detect_profiles(const facts::Facts& facts);
 

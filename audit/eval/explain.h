@@ -1,6 +1,8 @@
 // What `mountaudit rules` prints.
 #pragma once
 
+#include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,7 +32,8 @@ std::vector<ListedDerived> list_derived();
 struct RuleTestResult {
   std::string path;
   bool ok = false;
-  std::string message;  // "expected fail-warning, got fail-notice: ..."
+  std::string message;                       // "expected fail-warning, got fail-notice: ..."
+  std::set<std::size_t> levels, exceptions;  // those of the rule that the test touches, by their place
 };
 // FILE or DIR; a path that holds no test fails.
 base::Result<std::vector<RuleTestResult>> test_rules(const RuleSet& rules, const std::string& path);

@@ -71,7 +71,7 @@ std::string got_text(const Report& report) {
 }
 
 RuleTestResult run_test(const RuleSet& rules, const std::string& path) {
-  RuleTestResult result{path, false, ""};
+  RuleTestResult result{path, false, "", {}, {}};
   const fs::path file(path);
   const std::string id = file.parent_path().filename().string();
   const auto expected = expected_from(file.stem().string());
@@ -105,6 +105,9 @@ RuleTestResult run_test(const RuleSet& rules, const std::string& path) {
   if (options.profiles.empty()) options.profiles = {"general"};
   options.only = {id};
   const Report report = judge(loaded->facts, rules, options);
+  RuleTrace trace = trace_rule(loaded->facts, rules, *rules.find(id), options);
+  result.levels = std::move(trace.levels);
+  result.exceptions = std::move(trace.exceptions);
   const std::string got = got_text(report);
   const std::string wanted = expected->level.empty() ? expected->outcome : expected->outcome + '-' + expected->level;
   result.ok = got.substr(0, got.find(':')) == wanted;
