@@ -100,7 +100,7 @@ facts::Facts read_sample(const Host& host, const std::string& node_name) {
 
 bool counted(const facts::Facts& sample) {
   return std::any_of(sample.nfs.mounts.begin(), sample.nfs.mounts.end(),
-                     [](const facts::NfsMount& mount) { return mount.age_s.has_value(); });
+                     [](const facts::NfsMount& mount) { return mount.age_s.has_value() || !mount.ops.empty(); });
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ using facts::Unknown;
 using facts::Value;
 
 constexpr ValueType text_type{Kind::text, Kind::text};
+constexpr ValueType number_type{Kind::number, Kind::text};
 constexpr ValueType integer_type{Kind::integer, Kind::text};
 constexpr ValueType boolean_type{Kind::boolean, Kind::text};
 
@@ -35,7 +36,7 @@ std::string no_name(const Context&, const Item&) { return ""; }
 
 // --- places that ask for options -----------------------------------------------------------------------------------
 
-enum Place : std::uint32_t { fstab, systemd, trident, pv, storage_class, trident_backend };
+enum Place : std::uint32_t { fstab, systemd, trident, pv, storage_class, trident_backend, command };
 
 struct Asking {
   std::string_view origin;
@@ -79,6 +80,12 @@ std::vector<Item> all_askings(const Context& c) {
   for (std::size_t i = 0; i < declared.trident_backends.size(); ++i) {
     if (declared.trident_backends[i].nfs_mount_options.has_value()) add(trident_backend, i);
   }
+  for (std::size_t i = 0; i < c.facts.log.mount_attempts.size(); ++i) {
+    const auto& attempt = c.facts.log.mount_attempts[i];
+    if (attempt.options_text.has_value() &&
+        (!attempt.fs_type.has_value() || is_nfs_type(*attempt.fs_type) || attempt.fs_type.is("efs")))
+      add(command, i);
+  }
   return items;
 }
 
@@ -109,6 +116,11 @@ Asking asking_of(const Context& c, const Item& item) {
       const auto& one = declared.storage_classes[item.sub];
       return {"storageclass", one.source, "", one.name, base::join(one.mount_options.value_or({}), ",")};
     }
+    case command: {
+      const auto& attempt = c.facts.log.mount_attempts[item.sub];
+      return {"command", fmt::format("{}:{}", attempt.source, attempt.line), attempt.what.value_or(""),
+              attempt.where.value_or(""), attempt.options_text.value_or("")};
+    }
     default: {
       const auto& one = declared.trident_backends[item.sub];
       return {"trident-backend", one.source, one.data_lif.value_or(""), one.name, one.nfs_mount_options.value_or("")};
@@ -117,9 +129,10 @@ Asking asking_of(const Context& c, const Item& item) {
 }
 
 std::string asking_path(const Context&, const Item& item) {
-  static constexpr std::array<std::string_view, 6> lists{
-      "config.fstab", "config.systemd_mounts",    "config.trident",
-      "declared.pvs", "declared.storage_classes", "declared.trident_backends"};
+  static constexpr std::array<std::string_view, 7> lists{
+      "config.fstab",      "config.systemd_mounts",    "config.trident",
+      "declared.pvs",      "declared.storage_classes", "declared.trident_backends",
+      "log.mount_attempts"};
   return fmt::format("{}[{}]", lists[item.index], item.sub);
 }
 
@@ -152,6 +165,27 @@ Value asking_obsolete(const Context& c, const Item& item) {
   return text_or_absent(obsolete_words(option_words(asking.text)));
 }
 
+Value asking_option(const Context& c, const Item& item, std::string_view name) {
+  const Asking asking = asking_of(c, item);
+  const auto words = option_words(asking.text);
+  for (const ComparedOption& option : compared_options()) {
+    if (option.name != name) continue;
+    const auto text = option.asked(words);
+    return text ? Value(*text) : Value(Absent{});
+  }
+  return Absent{};
+}
+Value asking_recovery(const Context& c, const Item& item) {
+  const Value named = asking_option(c, item, "recovery");
+  return named.is_absent() ? Value("hard") : named;
+}
+Value asking_timeo(const Context& c, const Item& item) { return asking_number(c, item, "timeo"); }
+Value asking_timeo_s(const Context& c, const Item& item) {
+  const Value timeo = asking_timeo(c, item);
+  return timeo.is_number() ? Value(*timeo.as_double() / 10) : timeo;
+}
+Value asking_vers(const Context& c, const Item& item) { return asking_option(c, item, "vers"); }
+
 bool has_word(const Context& c, const Item& item, std::string_view key) {
   const Asking asking = asking_of(c, item);
   const auto words = option_words(asking.text);
@@ -159,6 +193,29 @@ bool has_word(const Context& c, const Item& item, std::string_view key) {
 }
 Value asking_netdev(const Context& c, const Item& item) { return has_word(c, item, "_netdev"); }
 Value asking_nofail(const Context& c, const Item& item) { return has_word(c, item, "nofail"); }
+Value asking_noac(const Context& c, const Item& item) { return has_word(c, item, "noac"); }
+Value asking_read_only(const Context& c, const Item& item) { return has_word(c, item, "ro"); }
+
+// nolock, or local_lock= with anything but none.
+Value asking_local_locks(const Context& c, const Item& item) {
+  const Asking asking = asking_of(c, item);
+  bool local = false;
+  for (const OptionWord& word : option_words(asking.text)) {
+    if (word.key == "nolock") local = true;
+    if (word.key == "lock") local = false;
+    if (word.key == "local_lock" && word.value) local = *word.value != "none";
+  }
+  return local;
+}
+
+Value asking_loopback(const Context& c, const Item& item) {
+  const std::string source = asking_of(c, item).source;
+  const std::size_t end = source.starts_with('[') ? source.find(']') : source.find(":/");
+  if (source.empty() || end == std::string::npos) return Absent{};
+  const std::size_t begin = source.starts_with('[') ? 1 : 0;
+  return is_loopback_host(std::string_view(source).substr(begin, end - begin));
+}
+
 Value asking_noauto(const Context& c, const Item& item) {
   return has_word(c, item, "noauto") || has_word(c, item, "x-systemd.automount");
 }
@@ -382,24 +439,36 @@ Scope asking_scope() {
   s.subject = [](const Context& c, const Item& item) { return Subject{"setting", asking_of(c, item).place}; };
   s.own_name = no_name;
   constexpr std::string_view by = "config.fstab";
-  s.derived = {{"origin", text_type, "fstab, systemd, trident, pv, storageclass or trident-backend", by, asking_origin},
-               {"place", text_type, "file, with the line where it has lines", by, asking_place},
-               {"source", text_type, "server:/export that it names; null for none", by, asking_source},
-               {"target", text_type, "mount point, or name of the object", by, asking_target},
-               {"text", text_type, "options as written; null for none", by, asking_text},
-               {"nconnect", integer_type, "nconnect= there; null when not named", by, asking_nconnect},
-               {"rsize_bytes", integer_type, "rsize= there; null when not named", by, asking_rsize},
-               {"wsize_bytes", integer_type, "wsize= there; null when not named", by, asking_wsize},
-               {"obsolete", text_type, "options that the kernel ignores; null for none", by, asking_obsolete},
-               {"netdev", boolean_type, "_netdev is there", by, asking_netdev},
-               {"nofail", boolean_type, "nofail is there", by, asking_nofail},
-               {"noauto", boolean_type, "not mounted at boot: noauto or x-systemd.automount", by, asking_noauto},
-               {"mounted", boolean_type, "something of NFS is mounted there", "nfs.mounts", asking_mounted},
-               {"derived.kernel_has_nconnect", boolean_type,
-                "this kernel knows nconnect: Linux 5.3, a distribution's backport, or it is seen in use",
-                "kernel.release", [](const Context& c, const Item&) {
-                  return find_scope("node")->find_derived("derived.kernel_has_nconnect")->get(c, make_item("node", 0));
-                }}};
+  s.derived = {
+      {"origin", text_type,
+       "fstab, systemd, trident, pv, storageclass, trident-backend or command (a mount that "
+       "pasted text shows)",
+       by, asking_origin},
+      {"place", text_type, "file, with the line where it has lines", by, asking_place},
+      {"source", text_type, "server:/export that it names; null for none", by, asking_source},
+      {"target", text_type, "mount point, or name of the object", by, asking_target},
+      {"text", text_type, "options as written; null for none", by, asking_text},
+      {"nconnect", integer_type, "nconnect= there; null when not named", by, asking_nconnect},
+      {"rsize_bytes", integer_type, "rsize= there; null when not named", by, asking_rsize},
+      {"wsize_bytes", integer_type, "wsize= there; null when not named", by, asking_wsize},
+      {"obsolete", text_type, "options that the kernel ignores; null for none", by, asking_obsolete},
+      {"vers", text_type, "version there, as written; null when not named", by, asking_vers},
+      {"recovery", text_type, "hard, soft or softerr there; hard when not named", by, asking_recovery},
+      {"timeo_ds", integer_type, "timeo= there, deciseconds; null when not named", by, asking_timeo},
+      {"timeo_s", number_type, "the same in seconds", by, asking_timeo_s},
+      {"noac", boolean_type, "noac is there", by, asking_noac},
+      {"read_only", boolean_type, "ro is there", by, asking_read_only},
+      {"local_locks", boolean_type, "nolock or local_lock= keeps locks on the node", by, asking_local_locks},
+      {"loopback", boolean_type, "the server named is this node itself; null for no server", by, asking_loopback},
+      {"netdev", boolean_type, "_netdev is there", by, asking_netdev},
+      {"nofail", boolean_type, "nofail is there", by, asking_nofail},
+      {"noauto", boolean_type, "not mounted at boot: noauto or x-systemd.automount", by, asking_noauto},
+      {"mounted", boolean_type, "something of NFS is mounted there", "nfs.mounts", asking_mounted},
+      {"derived.kernel_has_nconnect", boolean_type,
+       "this kernel knows nconnect: Linux 5.3, a distribution's backport, or it is seen in use", "kernel.release",
+       [](const Context& c, const Item&) {
+         return find_scope("node")->find_derived("derived.kernel_has_nconnect")->get(c, make_item("node", 0));
+       }}};
   return s;
 }
 

@@ -658,6 +658,12 @@ Value hang_silent_s(const Context& c, const Item& item) {
 Value hang_silence(const Context& c, const Item& item, bool ja) {
   const Hang& hang = hang_of(c, item);
   if (!in_trouble(hang)) return none_of(hang);
+  // A time after boot alone does not tell how long ago that was.
+  if (hang.since && hang.silent_s && *hang.silent_s >= 1 && hang.since->ends_with("after boot"))
+    return ja ? fmt::format("{} から{}以上応答していません({})", *hang.since, seconds_ja(*hang.silent_s),
+                            hang.since_how_ja)
+              : fmt::format("has not answered since {}, for at least {} ({})", *hang.since,
+                            seconds_text(*hang.silent_s), hang.since_how);
   if (hang.since)
     return ja ? fmt::format("{} から応答していません({})", *hang.since, hang.since_how_ja)
               : fmt::format("has not answered since {} ({})", *hang.since, hang.since_how);

@@ -18,6 +18,7 @@ using facts::Unknown;
 using facts::Value;
 
 constexpr ValueType text_type{Kind::text, Kind::text};
+constexpr ValueType number_type{Kind::number, Kind::text};
 constexpr ValueType integer_type{Kind::integer, Kind::text};
 constexpr ValueType boolean_type{Kind::boolean, Kind::text};
 
@@ -368,6 +369,19 @@ Value log_timed_out(const Context& c, const Item& item) {
   return log_sum(c, item, [](const facts::LogServer& server) { return server.timed_out; });
 }
 
+// The log names a server without its port: how many sets of transports on this node go by that name.
+Value log_same_name(const Context& c, const Item& item) {
+  if (!c.facts.log.servers.has_value()) return unknown(fmt::format("needs {}: {}", by_log, why_unknown(c, by_log)));
+  std::uint64_t most = 0;
+  for (const auto* server : log_servers(c, item)) {
+    std::uint64_t count = 0;
+    for (const auto& client : c.facts.nfs.clients)
+      count += static_cast<std::uint64_t>(is_same_host(server->name, client.server_name, client.addr));
+    most = std::max(most, count);
+  }
+  return most;
+}
+
 // File systems and disks on top that the log shows failing.
 Value log_failed_on_top(const Context& c, const Item&) {
   if (!c.facts.log.messages.has_value()) return unknown(fmt::format("needs {}: {}", by_log, why_unknown(c, by_log)));
@@ -377,6 +391,237 @@ Value log_failed_on_top(const Context& c, const Item&) {
     if (std::find(devices.begin(), devices.end(), *m.device) == devices.end()) devices.push_back(*m.device);
   }
   return text_or_absent(base::join(devices, ", "));
+}
+
+// --- connections of a client ---------------------------------------------------------------------------------------
+
+const facts::NfsClient& client_of(const Context& c, const Item& item) { return c.facts.nfs.clients[item.index]; }
+
+// A server's own listing of its connections shows what it has received and not yet read. One that stands far above
+// others, which are empty, is a connection whose requests nobody takes up.
+struct Stuck {
+  std::uint64_t connections = 0, idle = 0;
+  const facts::NetSocket* socket = nullptr;  // the fullest
+  std::string why;                           // where it is not known
+};
+
+Stuck stuck_of(const Context& c, const Item& item) {
+  const facts::NfsClient& client = client_of(c, item);
+  const auto& sockets = c.facts.network.sockets;
+  Stuck stuck;
+  if (!sockets.has_value() || !client.addr.has_value()) {
+    stuck.why = fmt::format("needs network.sockets: {}", why_unknown(c, "network.sockets"));
+    return stuck;
+  }
+  std::string own;
+  for (const std::uint32_t m : c.mounts_of_client(item.index)) {
+    const auto& named = c.facts.nfs.mounts[m].client_addr;
+    if (named.has_value()) own = *named;
+  }
+  for (const auto& socket : *sockets) {
+    if (socket.local_port != client.port || !is_same_address(socket.local_addr, *client.addr)) continue;
+    if (!own.empty() && is_literal_address(own) && !is_same_address(socket.peer_addr, own)) continue;
+    if (!socket.rx_queue_bytes.has_value()) continue;
+    ++stuck.connections;
+    if (*socket.rx_queue_bytes == 0) ++stuck.idle;
+    if (stuck.socket == nullptr || *socket.rx_queue_bytes > *stuck.socket->rx_queue_bytes) stuck.socket = &socket;
+  }
+  if (stuck.connections == 0) stuck.why = "no listing of the server's own connections (ss -tn there) was given";
+  return stuck;
+}
+
+template <class Get>
+Value stuck_fact(const Context& c, const Item& item, Get get) {
+  Stuck stuck = stuck_of(c, item);
+  if (stuck.socket == nullptr) return unknown(std::move(stuck.why));
+  return get(stuck);
+}
+
+Value stuck_bytes(const Context& c, const Item& item) {
+  return stuck_fact(c, item, [](const Stuck& s) { return Value(*s.socket->rx_queue_bytes); });
+}
+Value stuck_port(const Context& c, const Item& item) {
+  return stuck_fact(c, item, [](const Stuck& s) { return Value(s.socket->peer_port); });
+}
+Value stuck_connections(const Context& c, const Item& item) { return stuck_of(c, item).connections; }
+// All the others are empty, so the server reads those.
+Value stuck_alone(const Context& c, const Item& item) {
+  return stuck_fact(c, item, [](const Stuck& s) { return Value(s.connections >= 2 && s.idle + 1 == s.connections); });
+}
+
+// A port of its own on a loopback address: a tunnel to another host, or a gateway.
+bool is_tunnel(const facts::NfsClient& client) {
+  return client.addr.has_value() && is_loopback_host(*client.addr) && client.port != 2049;
+}
+Value tunnel(const Context& c, const Item& item) {
+  const facts::NfsClient& client = client_of(c, item);
+  if (!client.addr.has_value())
+    return unknown(fmt::format("needs nfs.clients[{}].addr: {}", item.index,
+                               why_unknown(c, fmt::format("nfs.clients[{}].addr", item.index))));
+  return is_tunnel(client);
+}
+
+// Only a connection that is refused at once shows that nobody listens.
+Value tunnel_listens(const Context& c, const Item& item) {
+  const facts::NfsClient& client = client_of(c, item);
+  if (!is_tunnel(client)) return Absent{};
+  const auto server = c.server_of_client(item.index);
+  if (!server) return unknown("no server of that address");
+  for (const auto& service : c.facts.nfs.servers[*server].services) {
+    if (service.program != "nfs") continue;
+    if (service.reachable.is(true)) return true;
+    if (service.result.is("refused")) return false;
+  }
+  const std::string path = fmt::format("nfs.servers[{}].services", *server);
+  return unknown(fmt::format("needs {}: {}; to see who listens, on the node: ss -ltnp 'sport = :{}'", path,
+                             why_unknown(c, path), client.port));
+}
+
+// --- RDMA and UDP --------------------------------------------------------------------------------------------------
+
+std::optional<std::uint64_t> age_of(const Context& c, const Item& item) {
+  std::optional<std::uint64_t> age;
+  for (const std::uint32_t m : c.mounts_of_client(item.index)) {
+    const auto& one = c.facts.nfs.mounts[m].age_s;
+    if (one.has_value()) age = std::max(age.value_or(0), *one);
+  }
+  return age;
+}
+
+Value no_transports(const Context& c, const Item& item) {
+  const std::string path = fmt::format("nfs.clients[{}].transports", item.index);
+  return unknown(fmt::format("needs {}: {}", path, why_unknown(c, path)));
+}
+
+// Mean time between two connects of the connection that breaks most often.
+Value connect_interval_s(const Context& c, const Item& item) {
+  const facts::NfsClient& client = client_of(c, item);
+  if (client.transports.empty()) return no_transports(c, item);
+  const auto age = age_of(c, item);
+  if (!age) return unknown("the age of the mount is not known");
+  std::uint64_t most = 0;
+  for (const auto& t : client.transports) most = std::max(most, t.connect_count.value_or(0));
+  if (most == 0) return Absent{};
+  return static_cast<double>(*age) / static_cast<double>(most);
+}
+
+Value connects(const Context& c, const Item& item) {
+  const facts::NfsClient& client = client_of(c, item);
+  if (client.transports.empty()) return no_transports(c, item);
+  std::uint64_t sum = 0;
+  for (const auto& t : client.transports) sum += t.connect_count.value_or(0);
+  return sum;
+}
+
+Value client_age_s(const Context& c, const Item& item) {
+  const auto age = age_of(c, item);
+  return age ? Value(*age) : unknown("the age of the mount is not known");
+}
+
+// The ninth number behind bklog_u, net/sunrpc/xprtrdma/transport.c, xprt_rdma_print_stats.
+Value failed_marshals(const Context& c, const Item& item) {
+  constexpr std::size_t failed_marshal_count = 8;
+  const facts::NfsClient& client = client_of(c, item);
+  if (client.transports.empty()) return no_transports(c, item);
+  std::uint64_t sum = 0;
+  for (const auto& t : client.transports) {
+    if (t.rdma.size() <= failed_marshal_count) return Absent{};
+    sum += t.rdma[failed_marshal_count];
+  }
+  return sum;
+}
+
+Value bad_xids(const Context& c, const Item& item) {
+  const facts::NfsClient& client = client_of(c, item);
+  if (client.transports.empty()) return no_transports(c, item);
+  std::uint64_t sum = 0;
+  for (const auto& t : client.transports) sum += t.bad_xids;
+  return sum;
+}
+
+Value unanswered(const Context& c, const Item& item) {
+  const facts::NfsClient& client = client_of(c, item);
+  if (client.transports.empty()) return no_transports(c, item);
+  std::uint64_t sum = 0;
+  for (const auto& t : client.transports) sum += t.sends > t.recvs ? t.sends - t.recvs : 0;
+  return sum;
+}
+
+// --- pNFS ----------------------------------------------------------------------------------------------------------
+
+constexpr std::uint64_t min_layouts = 20;  // fewer say little about the metadata server
+
+const facts::NfsOp* op_total(const Context& c, const Item& item, std::string_view name) {
+  for (const auto& op : c.numbers(item.index).ops) {
+    // Kernels before 2.6.38 printed the operations of pNFS with a prefix.
+    std::string_view printed = op.total.op;
+    if (printed.starts_with("PNFS_")) printed.remove_prefix(5);
+    if (printed == name) return &op.total;
+  }
+  return nullptr;
+}
+
+Value no_ops(const Context& c, const Item& item) {
+  const auto& mounts = c.mounts_of_client(item.index);
+  const std::string path = fmt::format("nfs.mounts[{}].ops", mounts.empty() ? 0 : mounts.front());
+  return unknown(fmt::format("needs {}: {}", path, why_unknown(c, path)));
+}
+
+Value layouts(const Context& c, const Item& item) {
+  if (c.numbers(item.index).ops.empty()) return no_ops(c, item);
+  const facts::NfsOp* get = op_total(c, item, "LAYOUTGET");
+  return get == nullptr ? std::uint64_t{0} : get->ops;
+}
+
+Value data_through_server(const Context& c, const Item& item) {
+  if (c.numbers(item.index).ops.empty()) return no_ops(c, item);
+  const facts::NfsOp *read = op_total(c, item, "READ"), *write = op_total(c, item, "WRITE");
+  return (read == nullptr ? 0 : read->ops) + (write == nullptr ? 0 : write->ops);
+}
+
+Value layout_mean(const Context& c, const Item& item, std::string_view name) {
+  if (c.numbers(item.index).ops.empty()) return no_ops(c, item);
+  const facts::NfsOp* op = op_total(c, item, name);
+  if (op == nullptr || op->ops < min_layouts) return Absent{};
+  return static_cast<double>(op->rtt_ms) / static_cast<double>(op->ops);
+}
+Value layout_get_ms(const Context& c, const Item& item) { return layout_mean(c, item, "LAYOUTGET"); }
+Value layout_commit_ms(const Context& c, const Item& item) { return layout_mean(c, item, "LAYOUTCOMMIT"); }
+
+Value layout_times(const Context& c, const Item& item) {
+  std::vector<std::string> parts;
+  for (const std::string_view name : {"LAYOUTGET", "LAYOUTCOMMIT"}) {
+    const Value mean = layout_mean(c, item, name);
+    if (mean.is_unknown()) return mean;
+    if (mean.is_number())
+      parts.push_back(
+          fmt::format("{} {:.0f} ms on average ({} calls)", name, *mean.as_double(), op_total(c, item, name)->ops));
+  }
+  return text_or_absent(base::join(parts, ", "));
+}
+
+// --- now against since the mount -----------------------------------------------------------------------------------
+
+constexpr std::uint64_t min_window_ops = 100;
+
+const ClientOp& client_op_of(const Context& c, const Item& item) { return c.numbers(item.index).ops[item.sub]; }
+
+Value since_mount_rtt_ms(const Context& c, const Item& item) {
+  const facts::NfsOp& op = client_op_of(c, item).total;
+  if (op.ops == 0) return unknown("no such operation yet");
+  if (client_op_of(c, item).wrapped) return unknown("invalid: the counter wrapped");
+  return static_cast<double>(op.rtt_ms) / static_cast<double>(op.ops);
+}
+
+Value slowdown(const Context& c, const Item& item) {
+  const ClientNumbers& numbers = c.numbers(item.index);
+  if (!numbers.has_window) return unknown(numbers.no_window);
+  const auto& window = client_op_of(c, item).window;
+  if (window.ops < min_window_ops) return Absent{};
+  const Value before = since_mount_rtt_ms(c, item);
+  if (!before.is_number()) return before;
+  if (*before.as_double() <= 0) return Absent{};
+  return static_cast<double>(window.rtt_ms) / static_cast<double>(window.ops) / *before.as_double();
 }
 
 Scope& scope_named(std::vector<Scope>& all, std::string_view name) {
@@ -390,9 +635,49 @@ void add_log_scopes(std::vector<Scope>& all) {
   clients.push_back({"log.timed_out_count", integer_type,
                      "\"not responding, timed out\" messages about its server: requests that were given up",
                      "log.servers", log_timed_out});
+  clients.push_back({"log.same_name_count", integer_type,
+                     "sets of transports of this node that a server named in \"not responding\" messages may mean",
+                     "log.servers", log_same_name});
   clients.push_back({"log.failed_on_top", text_type,
                      "devices whose file system the log shows aborted or read-only; null for none", by_log,
                      log_failed_on_top});
+  constexpr std::string_view by_transports = "nfs.clients[].transports";
+  constexpr std::string_view by_ops = "nfs.mounts[].ops";
+  constexpr std::string_view by_sockets = "network.sockets";
+  clients.insert(
+      clients.end(),
+      {{"stuck.bytes", integer_type, "most bytes that the server has received on one connection and not read",
+        by_sockets, stuck_bytes},
+       {"stuck.port", integer_type, "port of this client on that connection", by_sockets, stuck_port},
+       {"stuck.connections", integer_type,
+        "connections of this client in a listing of the server's own sockets; 0 where none was given", by_sockets,
+        stuck_connections},
+       {"stuck.alone", boolean_type, "the server has read everything on all the others", by_sockets, stuck_alone},
+       {"tunnel", boolean_type, "the server's address is a loopback address with a port of its own",
+        "nfs.clients[].addr", tunnel},
+       {"tunnel_listens", boolean_type, "something on this node listens on that port; null for no tunnel",
+        "nfs.servers[].services", tunnel_listens},
+       {"client_age_s", integer_type, "age of its oldest mount", "nfs.mounts[].age_s", client_age_s},
+       {"connects", integer_type, "times its connections were made, all together", by_transports, connects},
+       {"connect_interval_s", number_type,
+        "mean time between two connects of the connection that is made most often; null for none", by_transports,
+        connect_interval_s},
+       {"failed_marshals", integer_type, "requests that could not be made ready for RDMA; null for other transports",
+        by_transports, failed_marshals},
+       {"bad_xids_count", integer_type, "replies that matched no request", by_transports, bad_xids},
+       {"unanswered_count", integer_type, "requests sent without a reply", by_transports, unanswered},
+       {"layouts", integer_type, "pNFS layouts fetched since the mount", by_ops, layouts},
+       {"layout_get_ms", number_type, "mean round trip of LAYOUTGET; null below 20 calls", by_ops, layout_get_ms},
+       {"layout_commit_ms", number_type, "mean round trip of LAYOUTCOMMIT; null below 20 calls", by_ops,
+        layout_commit_ms},
+       {"layout_times", text_type, "both in words; null for none", by_ops, layout_times},
+       {"data_through_server", integer_type, "READ and WRITE calls to the server since the mount", by_ops,
+        data_through_server}});
+  auto& ops = scope_named(all, "nfs.clients.ops").derived;
+  ops.push_back({"since_mount.rtt_ms", number_type, "mean round trip since the mount", by_ops, since_mount_rtt_ms});
+  ops.push_back({"slowdown", number_type,
+                 "mean round trip between two samples over that since the mount; null below 100 operations", by_ops,
+                 slowdown});
   all.push_back(message_scope());
   all.push_back(grace_scope());
   all.push_back(table_scope());

@@ -168,18 +168,55 @@ void collect(const Context& context, const Draft& draft, Changes& changes) {
   for (const std::string& key : draft.fix->remove) changes.remove.insert(slot_of(key));
 }
 
-// What a line starts from: the text that asks for the mount, else the values in use that are no defaults.
-Options base_of(const facts::NfsMount& mount) {
-  if (mount.asked.has_value()) return parse_options(mount.asked->text);
+// Without the text that asks for the mount: the values in use that are no defaults. What the server settled (rsize,
+// wsize, the port of mountd) is left to it.
+Options options_in_use(const facts::NfsMount& mount) {
   Options options;
+  const auto word = [&](const facts::Fact<bool>& fact, const char* key) {
+    if (fact.is(true)) options.push_back({key, std::nullopt});
+  };
+  const auto number = [&](const facts::Fact<std::uint32_t>& fact, const char* key, std::uint32_t usual) {
+    if (fact.has_value() && *fact != usual) options.push_back({key, std::to_string(*fact)});
+  };
+  const auto text = [&](const facts::Fact<std::string>& fact, const char* key, std::string_view usual) {
+    if (fact.has_value() && *fact != usual) options.push_back({key, *fact});
+  };
   if (mount.vers.has_value()) options.push_back({"nfsvers", *mount.vers});
-  if (mount.nconnect.has_value() && *mount.nconnect > 1)
-    options.push_back({"nconnect", std::to_string(*mount.nconnect)});
+  const bool datagrams = mount.proto.has_value() && mount.proto->starts_with("udp");
+  if (mount.proto.has_value() && !mount.proto->starts_with("tcp")) options.push_back({"proto", *mount.proto});
+  if (mount.port.has_value() && *mount.port != 0 && (*mount.port != 2049 || mount.vers.is("3")))
+    options.push_back({"port", std::to_string(*mount.port)});
+  number(mount.nconnect, "nconnect", 1);
+  number(mount.max_connect, "max_connect", 1);
   if (mount.recovery.has_value()) options.push_back({*mount.recovery, std::nullopt});
-  if (mount.sec.has_value() && *mount.sec != "sys") options.push_back({"sec", *mount.sec});
-  if (mount.xprtsec.has_value() && *mount.xprtsec != "none") options.push_back({"xprtsec", *mount.xprtsec});
+  word(mount.softreval, "softreval");
+  if (!datagrams) number(mount.timeo_ds, "timeo", 600);
+  if (!datagrams) number(mount.retrans, "retrans", 2);
+  text(mount.sec, "sec", "sys");
+  text(mount.xprtsec, "xprtsec", "none");
+  word(mount.noresvport, "noresvport");
+  word(mount.nolock, "nolock");
+  if (!mount.nolock.is(true)) text(mount.local_lock, "local_lock", "none");
+  word(mount.sync, "sync");
+  word(mount.nocto, "nocto");
+  word(mount.noac, "noac");
+  if (!mount.noac.is(true)) {
+    number(mount.ac_reg_min_s, "acregmin", 3);
+    number(mount.ac_reg_max_s, "acregmax", 60);
+    number(mount.ac_dir_min_s, "acdirmin", 30);
+    number(mount.ac_dir_max_s, "acdirmax", 60);
+  }
+  word(mount.nosharecache, "nosharecache");
+  word(mount.nordirplus, "nordirplus");
+  text(mount.lookupcache, "lookupcache", "all");
+  word(mount.fsc, "fsc");
   if (mount.rw.is(false)) options.push_back({"ro", std::nullopt});
   return options;
+}
+
+// What a line starts from: the text that asks for the mount, else what is in use.
+Options base_of(const facts::NfsMount& mount) {
+  return mount.asked.has_value() ? parse_options(mount.asked->text) : options_in_use(mount);
 }
 
 Options apply(const Changes& changes, Options line, const facts::NfsMount& mount) {

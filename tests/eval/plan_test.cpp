@@ -171,7 +171,7 @@ TEST_CASE("plan: where nothing says what was asked for, the line starts from the
   m.sec = "krb5p";
   add(f, m);
   CHECK(line_of(judge(f, shipped()), "fstab") ==
-        "nas.example.com:/vol /data nfs nfsvers=4.2,hard,sec=krb5p,ro,timeo=600,retrans=2 0 0");
+        "nas.example.com:/vol /data nfs nfsvers=4.2,hard,timeo=600,sec=krb5p,ro,retrans=2 0 0");
 }
 
 TEST_CASE("plan: names from outside are quoted for where they go", "[plan]") {
