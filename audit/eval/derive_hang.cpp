@@ -84,7 +84,7 @@ std::optional<double> epoch_of(std::string_view text) {
 }
 
 std::string rfc3339(double epoch) {
-  const auto whole = static_cast<std::int64_t>(std::floor(epoch));
+  const auto whole = static_cast<std::int64_t>(std::llround(epoch));
   std::int64_t days = whole / 86400, rest = whole % 86400;
   if (rest < 0) {
     rest += 86400;
@@ -348,8 +348,8 @@ class ClientHang {
       log_since(server);
       const bool waits = server.still_down.is(true);
       sign(Sign::Kind::log, waits ? Weight::certain : Weight::likely,
-           fmt::format("kernel log: not responding{}, no OK since", waits ? "" : ", timed out"),
-           fmt::format("カーネルログ: not responding{}、その後 OK なし", waits ? "" : "(timed out)"));
+           fmt::format("kernel log: not responding{} since {}, no OK", waits ? "" : " (timed out)", *hang_.since),
+           fmt::format("カーネルログ: {} から not responding{}、OK なし", *hang_.since, waits ? "" : "(timed out)"));
     }
   }
 
@@ -448,6 +448,18 @@ std::string missing_text(const Context& c, const std::string& path) {
   return fmt::format("needs {}: {}", path, why_unknown(c, path));
 }
 
+// Since the lease was renewed last, where it has expired.
+std::optional<double> since_renewal_s(const Context& c, std::uint32_t client) {
+  std::optional<double> least;
+  for (const std::uint32_t m : c.mounts_of_client(client)) {
+    const auto& mount = c.facts.nfs.mounts[m];
+    if (mount.lease_expired_s.value_or(0) == 0 || !mount.lease_time_s.has_value()) continue;
+    const double s = static_cast<double>(*mount.lease_expired_s) + *mount.lease_time_s;
+    least = std::min(least.value_or(s), s);
+  }
+  return least;
+}
+
 void decide(const Context& c, std::uint32_t index, const ClientHang& view, Hang& hang) {
   const bool sockets_known = c.facts.network.sockets.has_value();
   const bool touched =
@@ -483,18 +495,26 @@ void decide(const Context& c, std::uint32_t index, const ClientHang& view, Hang&
     hang.silent_s.reset();
     return;
   }
-  if (hang.since &&
-      std::any_of(hang.signs.begin(), hang.signs.end(), [](const Sign& s) { return s.kind == Sign::Kind::log; }))
-    return;
-  hang.since.reset();
-  hang.silent_s.reset();
+  const bool logged =
+      std::any_of(hang.signs.begin(), hang.signs.end(), [](const Sign& s) { return s.kind == Sign::Kind::log; });
+  if (!logged) {
+    hang.since.reset();
+    hang.silent_s.reset();
+  }
   const auto ago = [&](double s, std::string how, std::string how_ja) {
     hang.silent_s = s;
     if (const auto now = captured_at(c)) hang.since = rfc3339(*now - s);
     hang.since_how = std::move(how);
     hang.since_how_ja = std::move(how_ja);
   };
-  if (const auto ms = view.last_recv_ms())
+  // The log speaks only when a request has waited timeo x (retrans + 1); a client of NFSv4 renews its lease all the
+  // time.
+  const auto renewed = since_renewal_s(c, index);
+  if (renewed && (!logged || (hang.silent_s && *renewed > *hang.silent_s)))
+    ago(*renewed, "last renewal of the NFSv4 lease", "NFSv4 リースの最後の更新");
+  else if (logged)
+    return;
+  else if (const auto ms = view.last_recv_ms())
     ago(static_cast<double>(*ms) / 1000, "last data received over TCP", "TCP で最後に受信した時刻");
   else if (view.idle_s() && *view.idle_s() > 0)
     ago(static_cast<double>(*view.idle_s()), "last use of its connections", "接続が最後に使われた時刻");
@@ -904,7 +924,8 @@ void add_hang_scopes(std::vector<Scope>& all) {
       {"hang.since", text_type, "since when it has not answered, RFC 3339, or time after boot", by_transports,
        hang_since},
       {"hang.since_how", text_type,
-       "what tells since when: the kernel log, the last data received over TCP, the last use of the connections, or "
+       "what tells since when: the NFSv4 lease, the kernel log, the last data received over TCP, the last use of the "
+       "connections, or "
        "tasks",
        by_transports, hang_since_how, hang_since_how_ja},
       {"hang.silent_s", number_type, "time without an answer, at least", by_transports, hang_silent_s},

@@ -395,12 +395,23 @@ class TextReport {
   std::string subject_name(const Subject& subject) const {
     return options_.verbose ? clean(subject.id) : elide(clean(subject.id), name_columns);
   }
+  static std::string server_id(const facts::NfsServer& server) {
+    const std::string& host = server.addr.has_value() ? *server.addr : server.name;
+    const bool brackets = host.find(':') != std::string::npos;
+    return fmt::format("{}{}{}:{}", brackets ? "[" : "", host, brackets ? "]" : "", server.port);
+  }
   // True when the text tells the reader which thing is meant: its id, or the host a client or server is known by.
   bool names_subject(const Finding& finding, const std::string& text) const {
     const auto& subject = finding.subject;
     if (text.find(subject_name(subject)) != std::string::npos) return true;
     if (subject.kind == "node") return true;
     if (report_.facts == nullptr) return false;
+    for (const auto& server : report_.facts->nfs.servers) {
+      const bool meant = subject.kind == "nfs.server" && (server_id(server) == subject.id);
+      if (!meant) continue;
+      if (text.find(clean(server.name)) != std::string::npos) return true;
+      if (server.addr.has_value() && text.find(clean(*server.addr)) != std::string::npos) return true;
+    }
     for (const auto& client : report_.facts->nfs.clients) {
       if (subject.kind != "nfs.client" || client.id != subject.id) continue;
       if (client.server_name.has_value() && text.find(clean(*client.server_name)) != std::string::npos) return true;
@@ -427,7 +438,9 @@ class TextReport {
 
   // What it is, whom it hits, what to do; then what that rests on.
   void write_finding(const Finding& finding, bool names) {
-    const int limit = options_.verbose ? unlimited : detail_.message_lines;
+    // What is broken at this moment is told in whole sentences, whatever the room.
+    const bool whole = names && finding.severity == Severity::error;
+    const int limit = options_.verbose ? unlimited : whole ? 6 : detail_.message_lines;
     page_.paragraph(front(finding), message(finding), limit, Paint::plain, 4 + severity_columns_);
     if (names || detail_.affects || options_.verbose) write_affects(finding, names);
     write_advice(finding, limit);
@@ -538,6 +551,7 @@ class TextReport {
       const auto ids = unique_in_order(found->second);
       const bool human = kind == "vm" || kind == "pod" || kind == "volume";
       if (!options_.verbose && kind == "volume" && by_kind.contains("pod")) continue;
+      if (!options_.verbose && kind == "nfs.client" && by_kind.contains("nfs.mount")) continue;
       // A short report names VMs, or pods where there are none; of the rest it gives the number.
       const bool named = options_.verbose || names || kind == "vm" || (kind == "pod" && !by_kind.contains("vm"));
       const std::size_t most = options_.verbose ? ids.size() : human ? (names ? 6 : 2) : (names ? 2 : 0);

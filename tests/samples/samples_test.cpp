@@ -10,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "audit/base/text.h"
 #include "audit/eval/engine.h"
 #include "audit/report/json.h"
 #include "audit/report/text.h"
 #include "audit/snapshot/document.h"
+#include "probes/ask_mounted.h"
 #include "probes/collect.h"
 #include "probes/raw_tree.h"
 #include "rules/embedded.h"
@@ -53,6 +55,11 @@ facts::Facts collect_tree(const fs::path& root, const std::string& shown_as) {
   const auto host = probes::open_root(root.string());
   REQUIRE(host);
   facts::Facts facts = probes::collect(**host);
+  if (const auto answers = (*host)->read("/mountaudit/answers.json")) {
+    auto saved = snapshot::from_json(*answers, "answers.json");
+    REQUIRE(saved);
+    probes::join_saved_answers(facts, std::move(saved->facts));
+  }
   facts.node.root = shown_as;
   for (facts::Source& row : facts.sources) row.duration_us = {};
   return facts;
@@ -153,6 +160,8 @@ TEST_CASE("samples: a saved document and a raw tree give the same findings as th
     const facts::Facts recorded = probes::collect(recording);
     const Tree raw;
     REQUIRE(recording.write(raw.root().string(), recorded.node.name));
+    if (fs::exists(root / "mountaudit/answers.json"))
+      fs::copy(root / "mountaudit/answers.json", raw.root() / "mountaudit/answers.json");
     CHECK(findings_of(collect_tree(raw.root(), "x")) == expected);
   }
 }
@@ -304,4 +313,112 @@ TEST_CASE("samples: a healthy node has nothing above info") {
     CHECK(finding.severity == Severity::info);
   }
   CHECK(report.passed.size() >= 5);
+}
+
+TEST_CASE("samples: of two servers one died, and the report says so before anything else") {
+  const fs::path root = source / "samples/trees/dead-server";
+  facts::Facts facts = collect_tree(root, "x");
+  REQUIRE(facts.earlier);
+  const audit::Report report = judge(facts);
+  REQUIRE_FALSE(report.findings.empty());
+  const audit::Finding& first = report.findings.front();
+  CHECK(first.rule == "NFS-RECOV-005");
+  CHECK(first.severity == Severity::error);
+  CHECK(report.count(Severity::error) == 1);
+  CHECK(first.subject == audit::Subject{"nfs.server", "192.0.2.110:2049"});
+  const auto affects = [&](const std::string& kind, const std::string& id) {
+    return std::ranges::find(first.affects, audit::Subject{kind, id}) != first.affects.end();
+  };
+  CHECK(affects("vm", "billing/pg-primary"));
+  CHECK(affects("vm", "virt-perf/rhel10-nas"));
+  CHECK(affects("pod", "web/portal-6d9c7f9b64-5tq8n"));
+  CHECK_FALSE(affects("vm", "billing/pg-standby"));  // its volume is on the other server
+  for (const char* words :
+       {"2026-02-10T04:05:31Z", "VM billing/pg-primary (2 tasks: qemu-kvm, worker)", "df (pid 71200)"}) {
+    INFO(words);
+    CHECK(mentions(first.text.message, words));
+  }
+  REQUIRE(first.table);
+  CHECK(first.table->rows.size() == 5);
+  CHECK(mentions(first.text.recommendation, "Do not drain the node"));
+  REQUIRE(first.text.notes.size() == 2);
+  for (const char* words : {"SYN to port 2049 unanswered", "37 requests without reply, none came in 10 s",
+                            "kernel log: not responding since 2026-02-10T04:08:31Z", "4 tasks of its pods"}) {
+    INFO(words);
+    CHECK(mentions(first.text.notes[0], words));
+  }
+  CHECK(first.text.notes[1] == "other servers: 192.0.2.120 answers");
+
+  // The first thing in the text, whole, within 80 columns.
+  audit::RenderOptions options;
+  options.width = 80;
+  const std::string text = audit::render_text(report, options);
+  std::string joined;
+  for (const auto line : base::split(text, '\n')) {
+    CHECK(base::display_width(line) <= 80);
+    joined += std::string(base::trim(line)) + ' ';
+  }
+  CHECK(mentions(joined, "BROKEN NOW error  NFS-RECOV-005"));
+  CHECK(mentions(joined, "last resort"));
+
+  // One sample, and no server asked: the same verdict, from what is left.
+  facts.earlier = {};
+  for (auto& server : facts.nfs.servers) server.services.clear();
+  const audit::Report again = judge(facts);
+  REQUIRE_FALSE(again.findings.empty());
+  CHECK(again.findings.front().rule == "NFS-RECOV-005");
+  CHECK(again.findings.front().severity == Severity::error);
+}
+
+TEST_CASE("samples: sockets of the trees carry what the kernel tells of them") {
+  const facts::Facts facts = collect_tree(source / "samples/trees/dead-server", "x");
+  REQUIRE(facts.network.sockets->size() == 8);
+  std::size_t syn = 0;
+  for (const auto& socket : *facts.network.sockets) {
+    if (socket.state == "SYN_SENT") {
+      ++syn;
+      CHECK(socket.peer_addr == "192.0.2.110");
+      CHECK(socket.timer.is("retransmit"));
+      CHECK(*socket.retransmits >= 5);
+      CHECK(socket.last_recv_ms.is_absent());
+    } else {
+      CHECK(socket.rtt_us.has_value());
+      CHECK(socket.tx_queue_bytes.is(0));
+    }
+  }
+  CHECK(syn == 4);
+}
+
+TEST_CASE("samples: a database host over NFSv3 is healthy where its data are, and its backup gives up too early") {
+  const facts::Facts facts = collect_tree(source / "samples/trees/nfs3-database", "x");
+  REQUIRE(facts.nfs.clients.size() == 2);
+  CHECK(facts.nfs.clients[0].transport_count.is(4));
+  CHECK(facts.kernel.rpc.tcp_max_slot_table_entries.is(128));
+  CHECK(facts.node.daemons.rpc_statd.is(true));
+  CHECK(facts.nfs.mounts[2].read_ahead_kib.is(15360));
+  const audit::Report report = judge(facts);
+  const auto soft = findings(report, "NFS-RECOV-001");
+  REQUIRE(soft.size() == 1);
+  CHECK(mentions(soft.front()->text.message, "/backup"));
+  CHECK_FALSE(findings(report, "NFS-RECOV-002").empty());
+  CHECK(findings(report, "NFS-SLOTS-001").empty());
+  // Its server was silent for 21 s once, and said OK: that is over.
+  CHECK(findings(report, "NFS-RECOV-005").empty());
+  CHECK(passed(report, "NFS-RECOV-005"));
+  for (const auto& finding : report.findings) {
+    INFO(finding.rule + ": " + finding.text.message);
+    CHECK((finding.severity == Severity::info || mentions(finding.text.message, "/backup") ||
+           mentions(finding.text.message, "192.0.2.32")));
+  }
+}
+
+TEST_CASE("samples: what stays undecided without the servers is what only they could tell") {
+  for (const char* name : {"healthy-node", "openshift-worker"}) {
+    const audit::Report report = judge(collect_tree(source / "samples/trees" / name, "x"));
+    CHECK(passed(report, "NFS-RECOV-005"));
+    for (const audit::NotDecided& row : report.unknown) {
+      INFO(std::string(name) + ": " + row.rule + " " + row.reason);
+      CHECK((mentions(row.reason, "nfs.servers[") || mentions(row.reason, "were not looked up")));
+    }
+  }
 }
