@@ -348,7 +348,7 @@ class ClientHang {
       log_since(server);
       const bool waits = server.still_down.is(true);
       sign(Sign::Kind::log, waits ? Weight::certain : Weight::likely,
-           fmt::format("kernel log: not responding{} since {}, no OK", waits ? "" : " (timed out)", *hang_.since),
+           fmt::format("kernel log: not responding{} since {}, no OK", waits ? "" : ", timed out", *hang_.since),
            fmt::format("カーネルログ: {} から not responding{}、OK なし", *hang_.since, waits ? "" : "(timed out)"));
     }
   }
