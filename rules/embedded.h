@@ -1,4 +1,4 @@
-// The rules as they were when the program was built. embedded.cpp is generated from rules/**/*.yaml.
+// The rules as they were when the program was built. embedded.cpp is generated from rules/**/*.yaml by embed.cpp.
 #pragma once
 
 #include <span>
@@ -9,6 +9,7 @@ namespace rules {
 struct EmbeddedFile {
   std::string_view path;  // "rules/nfs/NFS-VERS-001.yaml"
   std::string_view text;
+  std::string_view packed;  // the same, parsed: audit::unpack_yaml()
 };
 
 std::span<const EmbeddedFile> embedded_rules();  // sorted by path

@@ -117,7 +117,7 @@ class Loader {
   void load(const std::vector<TextFile>& files) {
     std::vector<std::pair<const TextFile*, Yaml>> trees;
     for (const TextFile& file : files) {
-      auto tree = parse_yaml(file.text, file.path);
+      auto tree = file.packed.empty() ? parse_yaml(file.text, file.path) : unpack_yaml(file.packed, file.path);
       if (!tree) {
         errors.push_back(tree.error());
         continue;

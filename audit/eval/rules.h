@@ -18,6 +18,7 @@ namespace audit {
 struct TextFile {
   std::string path;  // as errors name it
   std::string text;
+  std::string_view packed = {};  // instead of the text: pack_yaml() of it, which outlives this
 };
 
 // A text with placeholders, {fact.path} or {fact.path:spec}. Specs: .1f .0f .2% d (as in fmt); in snippets

@@ -26,8 +26,14 @@ struct Yaml {
   bool is_list() const { return kind == Kind::list; }
   bool is_map() const { return kind == Kind::map; }
   const Yaml* find(std::string_view key) const;
+  bool operator==(const Yaml&) const = default;
 };
 
 base::Result<Yaml> parse_yaml(std::string_view text, const std::string& where);
+
+// A tree as bytes, for what is parsed when the program is built: reading that back costs a hundredth of reading YAML.
+// The form is of one build, not to be stored. Refused: bytes that pack_yaml() does not make.
+std::string pack_yaml(const Yaml& tree);
+base::Result<Yaml> unpack_yaml(std::string_view packed, const std::string& where);
 
 }  // namespace audit

@@ -13,7 +13,7 @@ namespace fixture {
 inline const audit::RuleSet& shipped() {
   static const audit::RuleSet set = [] {
     std::vector<audit::TextFile> files;
-    for (const auto& file : rules::embedded_rules()) files.push_back({std::string(file.path), std::string(file.text)});
+    for (const auto& file : rules::embedded_rules()) files.push_back({std::string(file.path), {}, file.packed});
     return audit::load_rules(files).value();
   }();
   return set;

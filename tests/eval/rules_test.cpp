@@ -8,6 +8,7 @@
 #include "audit/base/text.h"
 #include "audit/eval/explain.h"
 #include "audit/eval/pattern.h"
+#include "audit/eval/yaml.h"
 #include "rules/embedded.h"
 
 namespace {
@@ -275,4 +276,36 @@ TEST_CASE("pattern: a hostile pattern costs no more than the text is long", "[pa
   CHECK_FALSE(audit::Pattern::compile(std::string(500, '(') + std::string(500, ')')));
   const auto pattern = audit::Pattern::compile("^(a*)*(a*)*b$");
   REQUIRE_FALSE(pattern->search(std::string(20000, 'a')));
+}
+
+TEST_CASE("rules: what is embedded parsed is what the text says, line by line", "[rules]") {
+  REQUIRE_FALSE(rules::embedded_rules().empty());
+  for (const auto& file : rules::embedded_rules()) {
+    INFO(file.path);
+    const auto parsed = audit::parse_yaml(file.text, "f");
+    const auto unpacked = audit::unpack_yaml(file.packed, "f");
+    REQUIRE(parsed.has_value());
+    REQUIRE(unpacked.has_value());
+    CHECK(*parsed == *unpacked);
+  }
+}
+
+TEST_CASE("rules: a packed tree that is cut or changed anywhere is refused or is another tree, and never crashes",
+          "[rules]") {
+  const std::string text = "a: [1, \"two\", ~]\nb: { c: long enough to be outside of the string object }\n";
+  const auto tree = audit::parse_yaml(text, "f").value();
+  const std::string packed = audit::pack_yaml(tree);
+  CHECK(audit::unpack_yaml(packed, "f").value() == tree);
+  for (std::size_t size = 0; size < packed.size(); ++size)
+    CHECK_FALSE(audit::unpack_yaml(std::string_view(packed).substr(0, size), "f").has_value());
+  CHECK_FALSE(audit::unpack_yaml(packed + 'x', "f").has_value());
+  for (std::size_t i = 0; i < packed.size(); ++i) {
+    for (const char c : {'\x00', '\x7f', '\xff'}) {
+      if (packed[i] == c) continue;
+      std::string damaged = packed;
+      damaged[i] = c;
+      const auto read = audit::unpack_yaml(damaged, "f");
+      if (read) CHECK_FALSE(*read == tree);
+    }
+  }
 }

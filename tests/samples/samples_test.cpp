@@ -44,7 +44,7 @@ std::string read_file(const fs::path& path) {
 const audit::RuleSet& shipped_rules() {
   static const audit::RuleSet rules = [] {
     std::vector<audit::TextFile> files;
-    for (const auto& [path, text] : rules::embedded_rules()) files.push_back({std::string(path), std::string(text)});
+    for (const auto& file : rules::embedded_rules()) files.push_back({std::string(file.path), {}, file.packed});
     return audit::load_rules(files).value();
   }();
   return rules;
