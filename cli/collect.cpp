@@ -9,7 +9,11 @@ base::Result<int> run_collect(const Settings& settings) {
   const auto facts = gather(settings);
   if (!facts) return tl::unexpected(facts.error());
   if (settings.raw.empty()) {
-    if (auto printed = print(snapshot::to_json(*facts)); !printed) return tl::unexpected(printed.error());
+    base::Result<void> printed;
+    snapshot::write_json(*facts, [&](std::string_view piece) {
+      if (printed) printed = print(piece);
+    });
+    if (!printed) return tl::unexpected(printed.error());
   } else if (!settings.quiet) {
     say("wrote " + settings.raw + "; audit it with: mountaudit audit --root " + settings.raw);
   }

@@ -73,6 +73,7 @@ Result<Judge> make_judge(const Settings& settings) {
   judge.options.only = settings.only;
   judge.options.skip = settings.skip;
   judge.options.now = settings.now;
+  judge.options.japanese = language_of(settings) == "ja";
   judge.options.today = today();
   judge.options.tool_version = MOUNTAUDIT_VERSION;
   return judge;
@@ -94,6 +95,13 @@ audit::Report judged(const Judge& judge, const facts::Facts& facts, std::chrono:
   return report;
 }
 
+// A report on its way: whoever takes it says where the pieces go.
+Pieces pieces(const audit::Format& format, const audit::Report& report, const audit::RenderOptions& options) {
+  return [&](const base::Sink& sink) {
+    format.write != nullptr ? format.write(report, sink) : sink(format.render(report, options));
+  };
+}
+
 }  // namespace
 
 void show_so_far(const Settings& settings, const Judge& judge, const facts::Facts& facts,
@@ -109,12 +117,15 @@ Result<int> judge_and_report(const Settings& settings, const Judge& judge, const
   const audit::Report report = judged(judge, facts, started);
   audit::RenderOptions options = render_options(settings, lines);
   for (auto& [format, file] : outlets.files) {
-    if (auto written = file.write(format->render(report, options)); !written) return tl::unexpected(written.error());
+    if (auto written = file.write(pieces(*format, report, options)); !written) return tl::unexpected(written.error());
   }
   options.color = color_wanted(settings.color);
   options.width = columns();
-  if (auto printed = print(outlets.on_stdout->render(report, options)); !printed)
-    return tl::unexpected(printed.error());
+  base::Result<void> printed;
+  pieces(*outlets.on_stdout, report, options)([&](std::string_view piece) {
+    if (printed) printed = print(piece);
+  });
+  if (!printed) return tl::unexpected(printed.error());
 
   if (signal_seen() != 0) return 128 + signal_seen();
   if (settings.fail_on == "never") return ok;

@@ -100,11 +100,18 @@ ReportFile::~ReportFile() {
 }
 
 base::Result<void> ReportFile::write(std::string_view text) {
+  return write([text](const base::Sink& sink) { sink(text); });
+}
+
+base::Result<void> ReportFile::write(const Pieces& pieces) {
   struct stat status {};
   // Only a regular file has an earlier content; a pipe or a device does not.
   if (::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && ::ftruncate(fd_, 0) != 0)
     return base::fail(kind_of(errno), path_, std::strerror(errno));
-  int error = write_all(fd_, text);
+  int error = 0;
+  pieces([&](std::string_view piece) {
+    if (error == 0) error = write_all(fd_, piece);
+  });
   if (::close(std::exchange(fd_, -1)) != 0 && error == 0) error = errno;
   if (error != 0 && error != EPIPE) return base::fail(kind_of(error), path_, std::strerror(error));
   made_ = false;

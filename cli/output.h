@@ -2,9 +2,11 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 
+#include "audit/base/json.h"
 #include "audit/base/result.h"
 
 namespace cli {
@@ -22,6 +24,9 @@ bool color_wanted(bool asked);     // for standard output: --color, NO_COLOR, TE
 bool progress_wanted(bool quiet);  // for standard error
 int columns();                     // of the terminal that standard output is, else 80
 
+// Hands a text to a sink, in as many pieces as it likes.
+using Pieces = std::function<void(const base::Sink&)>;
+
 // A file that a report will go to, opened before the work starts so that a path which cannot be written is known at
 // once. What stood in it stays until write(); without write() a file that was made here is taken away again.
 class ReportFile {
@@ -34,6 +39,7 @@ class ReportFile {
   ~ReportFile();
 
   base::Result<void> write(std::string_view text);
+  base::Result<void> write(const Pieces& pieces);
 
  private:
   ReportFile(std::string path, int descriptor, bool made) : path_(std::move(path)), fd_(descriptor), made_(made) {}

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/json.hpp>
+#include <charconv>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -87,8 +89,25 @@ Result<json::value> parse_json(std::string_view text, const std::string& where) 
   return value;
 }
 
-std::string json_quote(std::string_view text) {
-  std::string out = "\"";
+namespace {
+
+// Printable ASCII that JSON takes as it is.
+bool needs_no_escape(std::string_view text) {
+  bool plain = true;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    plain = plain & (byte >= 0x20) & (byte < 0x7f) & (byte != '"') & (byte != '\\');  // no branch: many bytes at once
+  }
+  return plain;
+}
+
+void quote_into(std::string& out, std::string_view text) {
+  out += '"';
+  if (needs_no_escape(text)) {
+    out += text;
+    out += '"';
+    return;
+  }
   static constexpr std::string_view hex = "0123456789abcdef";
   for (std::size_t i = 0; i < text.size();) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -125,7 +144,29 @@ std::string json_quote(std::string_view text) {
     ++i;
   }
   out += '"';
+}
+
+constexpr std::size_t piece_bytes = 64 * 1024;
+
+template <class Number>
+void append_number(std::string& out, Number value) {
+  std::array<char, 24> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+}
+
+}  // namespace
+
+std::string json_quote(std::string_view text) {
+  std::string out;
+  quote_into(out, text);
   return out;
+}
+
+void JsonWriter::flush() {
+  if (!sink_) return;
+  sink_(out_);
+  out_.clear();
 }
 
 void JsonWriter::newline() {
@@ -140,22 +181,23 @@ void JsonWriter::before_value() {
     return;
   }
   if (has_items_.empty()) return;
-  if (has_items_.back()) out_ += ',';
-  has_items_.back() = true;
+  if (has_items_.back() != 0) out_ += ',';
+  has_items_.back() = 1;
   newline();
 }
 
 void JsonWriter::begin(char open) {
   before_value();
   out_ += open;
-  has_items_.push_back(false);
+  has_items_.push_back(0);
 }
 
 void JsonWriter::end(char close) {
-  const bool had = has_items_.back();
+  const bool had = has_items_.back() != 0;
   has_items_.pop_back();
   if (had) newline();
   out_ += close;
+  if (sink_ && out_.size() >= piece_bytes) flush();
 }
 
 void JsonWriter::begin_object() { begin('{'); }
@@ -164,17 +206,31 @@ void JsonWriter::begin_array() { begin('['); }
 void JsonWriter::end_array() { end(']'); }
 
 void JsonWriter::key(std::string_view name) {
-  if (has_items_.back()) out_ += ',';
-  has_items_.back() = true;
+  if (has_items_.back() != 0) out_ += ',';
+  has_items_.back() = 1;
   newline();
-  out_ += json_quote(name);
+  quote_into(out_, name);
   out_ += style_ == Style::pretty ? ": " : ":";
+  after_key_ = true;
+}
+
+std::string JsonWriter::prepare_key(std::string_view name) const {
+  JsonWriter like(style_);
+  like.has_items_ = has_items_;
+  like.has_items_.back() = 1;
+  like.key(name);
+  return like.take();
+}
+
+void JsonWriter::prepared_key(std::string_view prepared) {
+  out_ += prepared.substr(has_items_.back() != 0 ? 0 : 1);  // without the comma
+  has_items_.back() = 1;
   after_key_ = true;
 }
 
 void JsonWriter::text(std::string_view value) {
   before_value();
-  out_ += json_quote(value);
+  quote_into(out_, value);
 }
 void JsonWriter::boolean(bool value) {
   before_value();
@@ -182,11 +238,11 @@ void JsonWriter::boolean(bool value) {
 }
 void JsonWriter::number(std::int64_t value) {
   before_value();
-  fmt::format_to(std::back_inserter(out_), "{}", value);
+  append_number(out_, value);
 }
 void JsonWriter::number(std::uint64_t value) {
   before_value();
-  fmt::format_to(std::back_inserter(out_), "{}", value);
+  append_number(out_, value);
 }
 void JsonWriter::number(double value) {
   if (!std::isfinite(value)) return null();

@@ -13,7 +13,7 @@ namespace {
 constexpr std::array table = {
     Format{"text", "one screen for people: what is broken, what could be better, what was not checked", render_text},
     Format{"json", "the whole report and the facts it rests on (mountaudit.report/1), for scripts and replay",
-           [](const Report& report, const RenderOptions&) { return render_json(report); }},
+           [](const Report& report, const RenderOptions&) { return render_json(report); }, write_json},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "audit/base/json.h"
 #include "audit/finding.h"
 
 namespace audit {
@@ -25,6 +26,7 @@ struct Format {
   const char* name;
   const char* sentence;  // for --help and the man page
   std::string (*render)(const Report&, const RenderOptions&);
+  void (*write)(const Report&, const base::Sink&) = nullptr;  // the same in pieces, where it may be long
 };
 
 std::span<const Format> formats();

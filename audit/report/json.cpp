@@ -135,8 +135,9 @@ void write_summary(JsonWriter& out, const Report& report) {
 
 }  // namespace
 
-std::string render_json(const Report& report) {
-  JsonWriter out;
+namespace {
+
+void write_report(JsonWriter& out, const Report& report) {
   out.begin_object();
   member(out, "schema", "mountaudit.report/1");
   out.key("tool");
@@ -199,7 +200,21 @@ std::string render_json(const Report& report) {
     out.null();
   }
   out.end_object();
-  return out.take() + "\n";
+  out.raw("\n");
+}
+
+}  // namespace
+
+std::string render_json(const Report& report) {
+  JsonWriter out;
+  write_report(out, report);
+  return out.take();
+}
+
+void write_json(const Report& report, const base::Sink& sink) {
+  JsonWriter out(sink);
+  write_report(out, report);
+  out.flush();
 }
 
 }  // namespace audit

@@ -4,10 +4,12 @@
 
 #include <string>
 
+#include "audit/base/json.h"
 #include "audit/finding.h"
 
 namespace audit {
 
 std::string render_json(const Report& report);
+void write_json(const Report& report, const base::Sink& sink);  // the same in pieces
 
 }  // namespace audit

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <boost/json.hpp>
+#include <map>
+#include <memory>
 
 #include "audit/base/text.h"
 
@@ -38,33 +40,97 @@ void write_value(base::JsonWriter& out, const Value& value) {
       value.data);
 }
 
-void write_value(base::JsonWriter& out, Ref ref) {
-  if (ref.state() != State::value) return out.null();
-  ref = ref.bare();
-  switch (ref.type->kind) {
-    case Kind::object:
-      out.begin_object();
-      for (const auto& field : ref.type->fields) {
-        const Ref member{&field.type(), field.in(ref.at)};
-        if (member.state() == State::unknown) continue;
-        out.key(field.name);
-        write_value(out, member);
+namespace {
+
+// Writes facts by their field lists. What has to be found out of a struct is found out once for each depth at which
+// it stands: a document holds one kind of struct by the hundred thousand.
+class Writer {
+ public:
+  explicit Writer(base::JsonWriter& out) : out_(out) {}
+
+  void write(const TypeInfo& type, const void* at) {
+    switch (type.kind) {
+      case Kind::fact:
+      case Kind::box:
+        if (type.state(at) != State::value) return out_.null();
+        return write(type.of(), type.inside(at));
+      case Kind::object: {
+        out_.begin_object();
+        for (const Member& member : members_of(type)) {
+          const void* place = static_cast<const std::byte*>(at) + member.offset;
+          if (member.type->state != nullptr && is_unknown(*member.type, place)) continue;
+          out_.prepared_key(member.key);
+          write(*member.type, place);
+        }
+        return out_.end_object();
       }
-      out.end_object();
-      return;
-    case Kind::list:
-      out.begin_array();
-      for (std::size_t i = 0; i < ref.size(); ++i) write_value(out, ref.element(i));
-      out.end_array();
-      return;
-    default: write_value(out, ref.type->scalar(ref.at));
+      case Kind::list: {
+        out_.begin_array();
+        const TypeInfo& element = type.of();
+        const std::size_t size = type.size(at);
+        for (std::size_t i = 0; i < size; ++i) write(element, type.at(at, i));
+        return out_.end_array();
+      }
+      case Kind::text: return out_.text(*static_cast<const std::string*>(at));
+      case Kind::boolean: return out_.boolean(*static_cast<const bool*>(at));
+      case Kind::integer: return write_integer(type, at);
+      case Kind::number: return write_value(out_, type.scalar(at));
+    }
   }
-}
+
+ private:
+  struct Member {
+    std::string key;
+    const TypeInfo* type;
+    std::size_t offset;
+  };
+
+  // Of a Fact or Box, and of what is inside it.
+  static bool is_unknown(const TypeInfo& type, const void* at) {
+    const State state = type.state(at);
+    if (state != State::value) return state == State::unknown;
+    const TypeInfo& inner = type.of();
+    return inner.state != nullptr && is_unknown(inner, type.inside(at));
+  }
+
+  void write_integer(const TypeInfo& type, const void* at) {
+    if (&type == &facts::type_of<std::uint64_t>()) return out_.number(*static_cast<const std::uint64_t*>(at));
+    if (&type == &facts::type_of<std::uint32_t>()) {
+      return out_.number(std::uint64_t{*static_cast<const std::uint32_t*>(at)});
+    }
+    write_value(out_, type.scalar(at));
+  }
+
+  const std::vector<Member>& members_of(const TypeInfo& type) {
+    auto& by_type = members_[out_.depth()];
+    for (const auto& [known, members] : by_type) {
+      if (known == &type) return *members;
+    }
+    auto members = std::make_unique<std::vector<Member>>();
+    for (const auto& field : type.fields)
+      members->push_back({out_.prepare_key(field.name), &field.type(), field.offset});
+    return *by_type.emplace_back(&type, std::move(members)).second;
+  }
+
+  base::JsonWriter& out_;
+  std::map<std::size_t, std::vector<std::pair<const TypeInfo*, std::unique_ptr<std::vector<Member>>>>> members_;
+};
+
+}  // namespace
+
+void write_value(base::JsonWriter& out, Ref ref) { Writer(out).write(*ref.type, ref.at); }
 
 std::string to_json(const facts::Facts& facts, base::JsonWriter::Style style) {
   base::JsonWriter out(style);
   write_value(out, facts::ref_to(facts));
   return out.take() + "\n";
+}
+
+void write_json(const facts::Facts& facts, const base::Sink& sink) {
+  base::JsonWriter out(sink);
+  write_value(out, facts::ref_to(facts));
+  out.raw("\n");
+  out.flush();
 }
 
 namespace {

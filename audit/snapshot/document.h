@@ -18,6 +18,8 @@ void write_value(base::JsonWriter& out, facts::Ref ref);
 void write_value(base::JsonWriter& out, const facts::Value& value);  // Unknown is written as null
 
 std::string to_json(const facts::Facts& facts, base::JsonWriter::Style style = base::JsonWriter::Style::pretty);
+// The same text in pieces: that of a large node is many times as long as the facts are.
+void write_json(const facts::Facts& facts, const base::Sink& sink);
 
 struct Loaded {
   facts::Facts facts;

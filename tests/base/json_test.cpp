@@ -58,3 +58,61 @@ TEST_CASE("json: what could move a cursor or turn text around is written as an e
   REQUIRE(back.has_value());
   CHECK(std::string(back->as_string()) == text);
 }
+
+TEST_CASE("json: what goes to a sink in pieces is the text that is kept without one") {
+  const auto write = [](JsonWriter& out) {
+    out.begin_array();
+    for (int i = 0; i < 3000; ++i) {
+      out.begin_object();
+      const std::string prepared = out.prepare_key("a \"key\"");
+      for (int k = 0; k < 3; ++k) {
+        out.prepared_key(prepared);
+        out.number(std::int64_t{-i});
+      }
+      out.key("text");
+      out.text("x");
+      out.end_object();
+    }
+    out.end_array();
+  };
+  for (const auto style : {JsonWriter::Style::pretty, JsonWriter::Style::line}) {
+    JsonWriter kept(style);
+    write(kept);
+    std::string sent;
+    int pieces = 0;
+    JsonWriter sender(
+        [&](std::string_view piece) {
+          sent += piece;
+          ++pieces;
+        },
+        style);
+    write(sender);
+    sender.flush();
+    CHECK(pieces > 2);
+    CHECK(sent == kept.str());
+  }
+}
+
+TEST_CASE("json: a key that was prepared is the key that would have been written") {
+  for (const auto style : {JsonWriter::Style::pretty, JsonWriter::Style::line}) {
+    JsonWriter by_key(style), by_prepared(style);
+    for (JsonWriter* out : {&by_key, &by_prepared}) {
+      out->begin_array();
+      out->begin_object();
+    }
+    const std::string a = by_prepared.prepare_key("a\n"), b = by_prepared.prepare_key("b");
+    by_key.key("a\n");
+    by_key.null();
+    by_key.key("b");
+    by_key.number(std::uint64_t{18446744073709551615ULL});
+    by_prepared.prepared_key(a);
+    by_prepared.null();
+    by_prepared.prepared_key(b);
+    by_prepared.number(std::uint64_t{18446744073709551615ULL});
+    for (JsonWriter* out : {&by_key, &by_prepared}) {
+      out->end_object();
+      out->end_array();
+    }
+    CHECK(by_prepared.str() == by_key.str());
+  }
+}
