@@ -35,6 +35,16 @@ bool is_control(std::int32_t code) {
 
 bool is_octal(char c) { return c >= '0' && c <= '7'; }
 
+// Printable ASCII and nothing else, as nearly every text is: one column a byte, nothing to escape.
+bool is_plain(std::string_view text) {
+  bool plain = true;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    plain = plain & (byte >= 0x20) & (byte < 0x7f);  // no branch: many bytes at once
+  }
+  return plain;
+}
+
 }  // namespace
 
 std::string_view trim(std::string_view text) {
@@ -97,6 +107,7 @@ std::string octal_unescape(std::string_view text) {
 }
 
 std::string escape_control(std::string_view text) {
+  if (is_plain(text)) return std::string(text);
   static constexpr std::string_view hex = "0123456789abcdef";
   std::string out;
   out.reserve(text.size());
@@ -130,6 +141,7 @@ std::size_t utf8_length(std::string_view text) {
 }
 
 int display_width(std::string_view utf8) {
+  if (is_plain(utf8)) return static_cast<int>(utf8.size());
   int width = 0;
   for (std::size_t i = 0; i < utf8.size();) {
     const Rune rune = next_rune(utf8.substr(i));

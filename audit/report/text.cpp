@@ -261,8 +261,14 @@ struct Detail {
 
 class TextReport {
  public:
-  TextReport(const Report& report, const RenderOptions& options, const Detail& detail)
-      : report_(report), options_(options), words_(words(options.language)), detail_(detail), page_(options) {
+  // Gives up where more than `most_lines` have been written (0: never): nobody will see that page.
+  TextReport(const Report& report, const RenderOptions& options, const Detail& detail, int most_lines)
+      : report_(report),
+        options_(options),
+        words_(words(options.language)),
+        detail_(detail),
+        page_(options),
+        most_lines_(most_lines) {
     if (!report.plan.empty()) severity_columns_ = display_width(words_.plan_word);
     for (const auto& finding : report.findings) {
       rule_columns_ = std::max(rule_columns_, display_width(finding.rule));
@@ -283,10 +289,14 @@ class TextReport {
       write_counts();
       section(words_.broken_now, broken_.empty());
     }
-    for (const auto* finding : broken_) write_finding(*finding, true);
+    for (const auto* finding : broken_) {
+      if (too_long()) return;
+      write_finding(*finding, true);
+    }
     if (!better_.empty() || (!healthy() && !nothing_to_audit())) section(words_.could_be_better, better_.empty());
     write_better();
     write_plan();
+    if (too_long()) return;
     write_not_checked();
     write_waived();
     if (!options_.verbose && detail_.space && !report_.findings.empty()) {
@@ -295,7 +305,7 @@ class TextReport {
     }
   }
 
-  int lines() const { return page_.lines(); }
+  bool too_long() const { return most_lines_ > 0 && page_.lines() > most_lines_; }
   std::string take() { return page_.take(); }
 
  private:
@@ -646,7 +656,7 @@ class TextReport {
   void write_better() {
     const int left = std::max(0, 3 - static_cast<int>(broken_.size()));
     const auto worst = static_cast<std::size_t>(std::min(detail_.worst, std::max(left, broken_.empty() ? 3 : 1)));
-    for (std::size_t i = 0; i < better_.size(); ++i) {
+    for (std::size_t i = 0; i < better_.size() && !too_long(); ++i) {
       const Finding& finding = *better_[i];
       if (options_.verbose || (i < worst && finding.severity != Severity::info)) {
         write_finding(finding, false);
@@ -677,7 +687,7 @@ class TextReport {
 
   // The merged change per subject: for the first platform in full, the others by name.
   void write_plan() {
-    for (std::size_t i = 0; i < report_.plan.size(); ++i) {
+    for (std::size_t i = 0; i < report_.plan.size() && !too_long(); ++i) {
       const PlanEntry& entry = report_.plan[i];
       const bool first_of_subject = i == 0 || report_.plan[i - 1].subject != entry.subject;
       if (!options_.verbose && !first_of_subject) continue;
@@ -776,6 +786,7 @@ class TextReport {
   const Words& words_;
   const Detail detail_;
   Page page_;
+  const int most_lines_;
   int rule_columns_ = 0;
   int severity_columns_ = 0;
   std::vector<const Finding*> broken_;
@@ -798,12 +809,13 @@ std::string render_text(const Report& report, const RenderOptions& options) {
       {1, 2, 1, 1, false, false, false},
       {0, 1, 1, 1, false, false, false},
   }};
+  const int most_lines = options.verbose ? 0 : std::max(0, options.lines);
   for (const auto& detail : details) {
-    TextReport page(report, options, detail);
+    TextReport page(report, options, detail, most_lines);
     page.write();
-    if (options.verbose || options.lines <= 0 || page.lines() <= options.lines) return page.take();
+    if (!page.too_long()) return page.take();
   }
-  TextReport page(report, options, details[1]);
+  TextReport page(report, options, details[1], 0);
   page.write();
   return page.take();
 }
