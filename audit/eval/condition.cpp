@@ -204,8 +204,8 @@ Found find_fact(const Context& context, const Item& item, const FactPath& path, 
     ++found.followed;
   }
   if (path.derived != nullptr) {
-    const auto get = ja && path.derived->get_ja != nullptr ? path.derived->get_ja : path.derived->get;
-    found.value = get(context, found.item);
+    found.value = ja && path.derived->get_ja != nullptr ? path.derived->get_ja(context, found.item)
+                                                        : context.derived_value(*path.derived, found.item);
     return found;
   }
   if (path.fields.empty()) {

@@ -167,6 +167,25 @@ Context::Context(const facts::Facts& document) : facts(document), index_(std::ma
 
 Context::~Context() = default;
 
+Context::WithoutReasons::WithoutReasons(const Context& context) : context_(context) {
+  context_.index_->wants_reasons = false;
+}
+Context::WithoutReasons::~WithoutReasons() { context_.index_->wants_reasons = true; }
+
+bool Context::wants_reasons() const { return index_->wants_reasons; }
+
+Value Context::derived_value(const DerivedFact& fact, const Item& item) const {
+  if (index_->wants_reasons || !item.scope->parent.empty()) return fact.get(*this, item);
+  const auto known = index_->values.find(&fact);
+  if (known != index_->values.end() && item.index < known->second.size() && known->second[item.index])
+    return *known->second[item.index];
+  Value value = fact.get(*this, item);
+  auto& column = index_->values[&fact];
+  if (column.size() <= item.index) column.resize(std::max<std::size_t>(item.index + 1, column.size() * 2));
+  column[item.index] = value;
+  return value;
+}
+
 std::optional<std::uint32_t> Context::client_of_mount(std::uint32_t mount) const {
   return index_->client_of_mount[mount];
 }
@@ -447,6 +466,7 @@ std::optional<std::size_t> first_index(std::string_view path) {
 }
 
 constexpr std::size_t none = static_cast<std::size_t>(-1);
+constexpr std::size_t not_looked_for = none - 1;
 
 std::size_t find_row(const std::vector<facts::Source>& rows, const Origin& origin) {
   for (const std::string_view ending : origin.names) {
@@ -519,12 +539,11 @@ std::string row_reason(const facts::Source& row) {
 const facts::Source* row_of(const Context& context, std::string_view path, std::string_view plain, bool failed) {
   if (is_asked_of_server(plain)) return server_row(context, path, failed);
   auto& cache = context.source_rows().by_fact;
-  for (const Origin& origin : origins) {
-    if (!plain.starts_with(origin.fact)) continue;
-    auto found = cache.find(std::string(origin.fact));
-    if (found == cache.end())
-      found = cache.emplace(std::string(origin.fact), find_row(context.facts.sources, origin)).first;
-    return found->second == none ? nullptr : &context.facts.sources[found->second];
+  if (cache.empty()) cache.resize(origins.size(), not_looked_for);
+  for (std::size_t i = 0; i < origins.size(); ++i) {
+    if (!plain.starts_with(origins[i].fact)) continue;
+    if (cache[i] == not_looked_for) cache[i] = find_row(context.facts.sources, origins[i]);
+    return cache[i] == none ? nullptr : &context.facts.sources[cache[i]];
   }
   return nullptr;
 }
@@ -583,6 +602,16 @@ std::string why_unknown(const Context& context, std::string_view path) {
   if (row != nullptr) return row_reason(*row);
   if (is_asked_of_server(plain)) return context.facts.node.live ? "not asked" : "not asked (passive)";
   return "not read";
+}
+
+facts::Value missing_fact(const Context& context, std::string_view path) {
+  if (!context.wants_reasons()) return Unknown{};
+  return Unknown{fmt::format("needs {}: {}", path, why_unknown(context, path))};
+}
+
+facts::Value missing_fact(const Context& context, std::string_view list, std::uint32_t index, std::string_view name) {
+  if (!context.wants_reasons()) return Unknown{};
+  return missing_fact(context, fmt::format("{}[{}].{}", list, index, name));
 }
 
 }  // namespace audit

@@ -138,11 +138,26 @@ class Context {
   const std::string& why_not_comparable() const;  // empty with earlier()
   // Rows of `sources`, found once.
   struct SourceRows {
-    std::unordered_map<std::string, std::size_t> by_fact;               // first match for a kind of fact
+    std::vector<std::size_t> by_fact;                                   // the row of each kind of fact, once asked for
     std::unordered_map<std::string, std::vector<std::size_t>> by_name;  // by the name up to the first blank
     std::string why_not_asked;  // what kept the places that ask for mounts from being read
   };
   SourceRows& source_rows() const;
+
+  // While one of these lives, an unknown value need not say why: reasons are texts, and most are never shown. Derived
+  // facts are then computed once for each item.
+  class WithoutReasons {
+   public:
+    explicit WithoutReasons(const Context& context);
+    ~WithoutReasons();
+    WithoutReasons(const WithoutReasons&) = delete;
+    WithoutReasons& operator=(const WithoutReasons&) = delete;
+
+   private:
+    const Context& context_;
+  };
+  bool wants_reasons() const;
+  facts::Value derived_value(const DerivedFact& fact, const Item& item) const;
 
  private:
   struct Index;
@@ -153,6 +168,9 @@ class Context {
 std::string source_of(const Context& context, std::string_view path);
 // Why a fact is not known, from the same row: "timeout after 2 s", "not asked (passive)", "not read".
 std::string why_unknown(const Context& context, std::string_view path);
+// Unknown, with "needs PATH: why" where reasons are wanted. The second spells "LIST[INDEX].NAME" only then.
+facts::Value missing_fact(const Context& context, std::string_view path);
+facts::Value missing_fact(const Context& context, std::string_view list, std::uint32_t index, std::string_view name);
 
 // Gain of 8 connections over one at so many requests in flight: measured ratios of the NAS against SAN article (4 KiB,
 // random), interpolated over the logarithm of the depth. Never below 1.

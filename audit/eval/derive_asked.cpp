@@ -28,8 +28,9 @@ Item make_item(std::string_view scope, std::uint32_t index, std::uint32_t sub = 
   return {find_scope(scope), index, sub};
 }
 
-Value missing(const Context& c, const std::string& path) {
-  return unknown(fmt::format("needs {}: {}", path, why_unknown(c, path)));
+Value missing(const Context& c, std::string_view path) { return missing_fact(c, path); }
+Value missing(const Context& c, std::string_view list, std::uint32_t index, std::string_view name) {
+  return missing_fact(c, list, index, name);
 }
 
 std::string no_name(const Context&, const Item&) { return ""; }
@@ -294,7 +295,7 @@ const facts::DeclaredTridentBackend* backend_of(const Context& c, const facts::D
 
 Value pv_options(const Context& c, const Item& item) {
   const auto& options = pv_of(c, item).mount_options;
-  if (options.is_unknown()) return missing(c, fmt::format("declared.pvs[{}].mount_options", item.index));
+  if (options.is_unknown()) return missing(c, "declared.pvs", item.index, "mount_options");
   return options.has_value() ? text_or_absent(base::join(*options, ",")) : Value(Absent{});
 }
 
@@ -349,7 +350,7 @@ Value pv_mount_differs(const Context& c, const Item& item) {
       const auto asked = option.asked(words);
       if (!asked) continue;
       const Value effective = option.effective(c.facts.nfs.mounts[mount.index]);
-      if (effective.is_unknown()) return missing(c, fmt::format("nfs.mounts[{}].options_text", mount.index));
+      if (effective.is_unknown()) return missing(c, "nfs.mounts", mount.index, "options_text");
       const std::string shown = effective.is_absent() ? "none" : *effective.as_text();
       if (is_met(option.name, *asked, shown)) continue;
       std::string text = fmt::format("{}={} (in effect: {})", option.name, *asked, shown);
@@ -407,13 +408,13 @@ bool has_mode(const facts::DeclaredPvc& pvc, const char* mode) {
 
 Value pvc_many_nodes(const Context& c, const Item& item) {
   const facts::DeclaredPvc& pvc = pvc_of(c, item);
-  if (pvc.access_modes.is_unknown()) return missing(c, fmt::format("declared.pvcs[{}].access_modes", item.index));
+  if (pvc.access_modes.is_unknown()) return missing(c, "declared.pvcs", item.index, "access_modes");
   return has_mode(pvc, "ReadWriteMany");
 }
 
 Value pvc_access(const Context& c, const Item& item) {
   const auto& modes = pvc_of(c, item).access_modes;
-  if (modes.is_unknown()) return missing(c, fmt::format("declared.pvcs[{}].access_modes", item.index));
+  if (modes.is_unknown()) return missing(c, "declared.pvcs", item.index, "access_modes");
   return base::join(modes.value_or({}), ", ");
 }
 

@@ -54,7 +54,10 @@ std::vector<Item> items_of(std::string_view scope, std::size_t count) {
 
 std::string needs(std::string_view path, std::string_view why) { return fmt::format("needs {}: {}", path, why); }
 
-Value missing(const Context& c, const std::string& path) { return unknown(needs(path, why_unknown(c, path))); }
+Value missing(const Context& c, std::string_view path) { return missing_fact(c, path); }
+Value missing(const Context& c, std::string_view list, std::uint32_t index, std::string_view name) {
+  return missing_fact(c, list, index, name);
+}
 
 std::string mount_path(std::uint32_t index, std::string_view name) {
   return fmt::format("nfs.mounts[{}].{}", index, name);
@@ -64,8 +67,8 @@ std::string mount_path(std::uint32_t index, std::string_view name) {
 
 Value give_up_s(const Context& c, const Item& item) {
   const auto& m = mount_of(c, item);
-  if (m.timeo_ds.is_unknown()) return missing(c, mount_path(item.index, "timeo_ds"));
-  if (m.retrans.is_unknown()) return missing(c, mount_path(item.index, "retrans"));
+  if (m.timeo_ds.is_unknown()) return missing(c, "nfs.mounts", item.index, "timeo_ds");
+  if (m.retrans.is_unknown()) return missing(c, "nfs.mounts", item.index, "retrans");
   if (!m.timeo_ds.has_value() || !m.retrans.has_value()) return Absent{};
   return *m.timeo_ds / 10.0 * (*m.retrans + 1.0);
 }
@@ -134,11 +137,11 @@ template <class Pick>
 Value asked_nconnect(const Context& c, const Item& item, Pick pick) {
   std::optional<std::uint32_t> result;
   bool any_known = false;
-  std::string why;
+  std::optional<std::uint32_t> not_known;
   for (const std::uint32_t m : c.mounts_of_client(item.index)) {
     const auto& asked = c.facts.nfs.mounts[m].asked;
     if (asked.is_unknown()) {
-      if (why.empty()) why = needs(mount_path(m, "asked"), why_unknown(c, mount_path(m, "asked")));
+      if (!not_known) not_known = m;
       continue;
     }
     any_known = true;
@@ -146,7 +149,8 @@ Value asked_nconnect(const Context& c, const Item& item, Pick pick) {
       result = result ? pick(*result, *asked->nconnect) : *asked->nconnect;
   }
   if (result) return *result;
-  if (!why.empty() || !any_known) return unknown(why.empty() ? "the client has no mounts" : why);
+  if (not_known) return missing(c, "nfs.mounts", *not_known, "asked");
+  if (!any_known) return unknown("the client has no mounts");
   return Absent{};
 }
 
@@ -221,8 +225,7 @@ InFlight in_flight(const Context& c, const Item& item) {
               fmt::format("{:.0f} 秒間隔の二つの標本", *numbers.window_s)};
   }
   const facts::NfsClient& client = client_of(c, item);
-  const std::string path = fmt::format("nfs.clients[{}].transports", item.index);
-  if (client.transports.empty()) return {missing(c, path), "", ""};
+  if (client.transports.empty()) return {missing(c, "nfs.clients", item.index, "transports"), "", ""};
   const Sends total = tcp_sends(client);
   if (!total.counted) return {unknown("only TCP connections count the requests that wait"), "", ""};
   if (total.sends < min_sends)
@@ -247,8 +250,7 @@ Value in_flight_how_ja(const Context& c, const Item& item) {
 
 Value in_flight_peak(const Context& c, const Item& item) {
   const facts::NfsClient& client = client_of(c, item);
-  const std::string path = fmt::format("nfs.clients[{}].transports", item.index);
-  if (client.transports.empty()) return missing(c, path);
+  if (client.transports.empty()) return missing(c, "nfs.clients", item.index, "transports");
   std::uint64_t peak = 0;
   for (const auto& t : client.transports) {
     if (t.proto != "tcp" || !t.max_slots.has_value()) return unknown("only TCP connections keep a high-water mark");
@@ -259,7 +261,7 @@ Value in_flight_peak(const Context& c, const Item& item) {
 
 Value in_flight_idle(const Context& c, const Item& item) {
   const facts::NfsClient& client = client_of(c, item);
-  if (client.transports.empty()) return missing(c, fmt::format("nfs.clients[{}].transports", item.index));
+  if (client.transports.empty()) return missing(c, "nfs.clients", item.index, "transports");
   std::uint64_t sends = 0;
   for (const auto& t : client.transports) sends += t.sends;
   return sends < min_sends;
@@ -267,7 +269,7 @@ Value in_flight_idle(const Context& c, const Item& item) {
 
 Value transport_sends(const Context& c, const Item& item) {
   const facts::NfsClient& client = client_of(c, item);
-  if (client.transports.empty()) return missing(c, fmt::format("nfs.clients[{}].transports", item.index));
+  if (client.transports.empty()) return missing(c, "nfs.clients", item.index, "transports");
   std::uint64_t sends = 0;
   for (const auto& t : client.transports) sends += t.sends;
   return sends;
@@ -277,7 +279,7 @@ Value transport_sends(const Context& c, const Item& item) {
 // together, and a reconnect keeps them.
 Value transport_balance(const Context& c, const Item& item) {
   const facts::NfsClient& client = client_of(c, item);
-  if (client.transports.empty()) return missing(c, fmt::format("nfs.clients[{}].transports", item.index));
+  if (client.transports.empty()) return missing(c, "nfs.clients", item.index, "transports");
   std::uint64_t sends = 0, largest = 0;
   for (const auto& t : client.transports) {
     sends += t.sends;
@@ -289,9 +291,8 @@ Value transport_balance(const Context& c, const Item& item) {
 
 Value trunked(const Context& c, const Item& item) {
   const facts::NfsClient& client = client_of(c, item);
-  const std::string path = fmt::format("nfs.clients[{}].", item.index);
-  if (client.transport_count.is_unknown()) return missing(c, path + "transport_count");
-  if (client.max_connect.is_unknown()) return missing(c, path + "max_connect");
+  if (client.transport_count.is_unknown()) return missing(c, "nfs.clients", item.index, "transport_count");
+  if (client.max_connect.is_unknown()) return missing(c, "nfs.clients", item.index, "max_connect");
   if (client.max_connect.value_or(1) <= 1) return false;
   return client.transport_count.value_or(1) > std::max(client.nconnect.value_or(1), std::uint32_t{1});
 }
@@ -335,7 +336,7 @@ Value too_few(const Context& c, const Item& item) {
   const ClientNumbers& numbers = c.numbers(item.index);
   if (numbers.ops.empty()) {
     const auto& mounts = c.mounts_of_client(item.index);
-    return missing(c, mount_path(mounts.empty() ? 0 : mounts.front(), "ops"));
+    return missing(c, "nfs.mounts", mounts.empty() ? 0 : mounts.front(), "ops");
   }
   return unknown(fmt::format("fewer than {} operations were counted", min_average_ops));
 }
@@ -404,7 +405,7 @@ Value client_size(const Context& c, const Item& item, MountSize size, std::strin
   const auto m = smallest_mount(c, item, size);
   if (m) return *(c.facts.nfs.mounts[*m].*size);
   const auto& mounts = c.mounts_of_client(item.index);
-  return missing(c, mount_path(mounts.empty() ? 0 : mounts.front(), name));
+  return missing(c, "nfs.mounts", mounts.empty() ? 0 : mounts.front(), name);
 }
 
 Value rsize_bytes(const Context& c, const Item& item) {
@@ -428,28 +429,29 @@ SizeLimit size_limit(const Context& c, const Item& item, MountSize size, AskedSi
   if (!m) return {client_size(c, item, size, name), 0, "", ""};
   const facts::NfsMount& mount = c.facts.nfs.mounts[*m];
   const std::uint32_t in_use = *(mount.*size);
-  std::string server_path = "the server's maximum";
-  std::string server_why = "no server of that address";
-  if (const auto s = c.server_of_client(item.index)) {
+  const auto s = c.server_of_client(item.index);
+  std::string_view fact;
+  if (s) {
     const facts::NfsServer& server = c.facts.nfs.servers[*s];
     const bool v3 = client_of(c, item).vers.is("3");
     const auto& told =
         v3 ? (read ? server.rtmax_bytes : server.wtmax_bytes) : (read ? server.maxread_bytes : server.maxwrite_bytes);
-    const std::string_view fact =
-        v3 ? (read ? "rtmax_bytes" : "wtmax_bytes") : (read ? "maxread_bytes" : "maxwrite_bytes");
+    fact = v3 ? (read ? "rtmax_bytes" : "wtmax_bytes") : (read ? "maxread_bytes" : "maxwrite_bytes");
     if (told.has_value())
       return {*told <= in_use, in_use, fmt::format("as the server says ({})", v3 ? "FSINFO" : "GETATTR"),
               fmt::format("サーバーの回答({})による", v3 ? "FSINFO" : "GETATTR")};
-    server_path = fmt::format("nfs.servers[{}].{}", *s, fact);
-    server_why = why_unknown(c, server_path);
   }
-  if (mount.asked.is_unknown()) return {unknown(needs(server_path, server_why)), in_use, "", ""};
+  const auto not_told = [&] {
+    return s ? missing(c, "nfs.servers", *s, fact)
+             : unknown(needs("the server's maximum", "no server of that address"));
+  };
+  if (mount.asked.is_unknown()) return {not_told(), in_use, "", ""};
   const bool names = mount.asked.has_value() && ((*mount.asked).*asked_size).has_value();
   if (!names) return {true, in_use, "inferred: no size is asked for", "推定: サイズの指定なし"};
   const std::uint32_t asked = *((*mount.asked).*asked_size);
   if (asked > in_use)
     return {true, in_use, fmt::format("inferred: {} is asked for", asked), fmt::format("推定: 要求は {}", asked)};
-  return {unknown(needs(server_path, server_why)), in_use, "", ""};
+  return {not_told(), in_use, "", ""};
 }
 
 SizeLimit size_limit(const Context& c, const Item& item) {

@@ -42,8 +42,9 @@ Item make_item(std::string_view scope, std::uint32_t index, std::uint32_t sub = 
   return {find_scope(scope), index, sub};
 }
 
-Value missing(const Context& c, const std::string& path) {
-  return unknown(fmt::format("needs {}: {}", path, why_unknown(c, path)));
+Value missing(const Context& c, std::string_view path) { return missing_fact(c, path); }
+Value missing(const Context& c, std::string_view list, std::uint32_t index, std::string_view name) {
+  return missing_fact(c, list, index, name);
 }
 
 std::string mount_path(std::uint32_t index, std::string_view name) {
@@ -52,7 +53,7 @@ std::string mount_path(std::uint32_t index, std::string_view name) {
 
 Value server_missing(const Context& c, std::optional<std::uint32_t> server, std::string_view name) {
   if (!server) return unknown("no server of that address");
-  return missing(c, fmt::format("nfs.servers[{}].{}", *server, name));
+  return missing(c, "nfs.servers", *server, name);
 }
 
 std::optional<std::uint32_t> server_of_mount(const Context& c, const Item& item) {
@@ -71,7 +72,7 @@ Loopback loopback_of(const Context& c, const Item& item) {
   const facts::NfsMount& m = mount_of(c, item);
   if (m.addr.has_value() && is_loopback_host(*m.addr)) return {true, *m.addr + " is a loopback address"};
   if (m.server_name.has_value() && is_loopback_host(*m.server_name)) return {true, *m.server_name + " is this node"};
-  if (!m.addr.has_value()) return {missing(c, mount_path(item.index, "addr")), ""};
+  if (!m.addr.has_value()) return {missing(c, "nfs.mounts", item.index, "addr"), ""};
   if (m.client_addr.has_value() && is_same_address(*m.client_addr, *m.addr))
     return {true, fmt::format("clientaddr={} is the address of the server", *m.client_addr)};
   if (const auto path = c.path_to(*m.addr)) {
@@ -98,8 +99,8 @@ Value loopback_how(const Context& c, const Item& item) {
 // A name may stand for several addresses, and nothing here asks a resolver.
 Value addr_is_named(const Context& c, const Item& item) {
   const facts::NfsMount& m = mount_of(c, item);
-  if (!m.server_name.has_value()) return missing(c, mount_path(item.index, "server_name"));
-  if (!m.addr.has_value()) return missing(c, mount_path(item.index, "addr"));
+  if (!m.server_name.has_value()) return missing(c, "nfs.mounts", item.index, "server_name");
+  if (!m.addr.has_value()) return missing(c, "nfs.mounts", item.index, "addr");
   if (!is_literal_address(*m.server_name))
     return unknown(fmt::format("the addresses of the name {} were not looked up", *m.server_name));
   return is_same_address(*m.server_name, *m.addr);
@@ -111,15 +112,15 @@ Value export_mount_count(const Context& c, const Item& item) { return c.mounts_o
 
 Value size_unaligned(const Context& c, const Item& item) {
   const facts::NfsMount& m = mount_of(c, item);
-  if (!m.rsize_bytes.has_value()) return missing(c, mount_path(item.index, "rsize_bytes"));
-  if (!m.wsize_bytes.has_value()) return missing(c, mount_path(item.index, "wsize_bytes"));
+  if (!m.rsize_bytes.has_value()) return missing(c, "nfs.mounts", item.index, "rsize_bytes");
+  if (!m.wsize_bytes.has_value()) return missing(c, "nfs.mounts", item.index, "wsize_bytes");
   return *m.rsize_bytes % page_bytes != 0 || *m.wsize_bytes % page_bytes != 0;
 }
 
 // The mount asks for less than the server allows and the client can do.
 Value size_asked_below_server(const Context& c, const Item& item) {
   const facts::NfsMount& m = mount_of(c, item);
-  if (m.asked.is_unknown()) return missing(c, mount_path(item.index, "asked"));
+  if (m.asked.is_unknown()) return missing(c, "nfs.mounts", item.index, "asked");
   if (m.asked.is_absent() || !m.asked->rsize_bytes.has_value()) return false;
   if (*m.asked->rsize_bytes >= largest_transfer_bytes) return false;
   const auto s = server_of_mount(c, item);
@@ -143,7 +144,7 @@ const facts::NfsOp* find_op(const facts::NfsMount& m, std::string_view name) {
 }
 
 Value few_operations(const Context& c, const Item& item, const facts::NfsMount& m) {
-  if (m.ops.empty()) return missing(c, mount_path(item.index, "ops"));
+  if (m.ops.empty()) return missing(c, "nfs.mounts", item.index, "ops");
   return unknown(fmt::format("fewer than {} operations were counted", min_average_ops));
 }
 
@@ -163,13 +164,13 @@ Value read_fill_ratio(const Context& c, const Item& item) {
   const facts::NfsMount& m = counted_mount(c, item);
   const facts::NfsOp* read = find_op(m, "READ");
   if (read == nullptr || read->ops < min_average_ops) return few_operations(c, item, m);
-  if (!m.rsize_bytes.has_value() || *m.rsize_bytes == 0) return missing(c, mount_path(item.index, "rsize_bytes"));
+  if (!m.rsize_bytes.has_value() || *m.rsize_bytes == 0) return missing(c, "nfs.mounts", item.index, "rsize_bytes");
   return std::min(1.0, static_cast<double>(read->bytes_recv) / static_cast<double>(read->ops) / *m.rsize_bytes);
 }
 
 Value direct_read_share(const Context& c, const Item& item) {
   const facts::NfsMount& m = counted_mount(c, item);
-  if (!m.bytes.has_value()) return missing(c, mount_path(item.index, "bytes"));
+  if (!m.bytes.has_value()) return missing(c, "nfs.mounts", item.index, "bytes");
   const double direct = static_cast<double>(m.bytes->direct_read);
   const double all = direct + static_cast<double>(m.bytes->normal_read);
   return all > 0 ? direct / all : 0.0;
@@ -178,16 +179,16 @@ Value direct_read_share(const Context& c, const Item& item) {
 Value read_ahead_small(const Context& c, const Item& item) {
   const facts::NfsMount& m = mount_of(c, item);
   if (!m.read_ahead_kib.has_value()) {
-    return m.read_ahead_kib.is_absent() ? Value(Absent{}) : missing(c, mount_path(item.index, "read_ahead_kib"));
+    return m.read_ahead_kib.is_absent() ? Value(Absent{}) : missing(c, "nfs.mounts", item.index, "read_ahead_kib");
   }
   if (*m.read_ahead_kib <= small_read_ahead_kib) return true;
-  if (!m.rsize_bytes.has_value()) return missing(c, mount_path(item.index, "rsize_bytes"));
+  if (!m.rsize_bytes.has_value()) return missing(c, "nfs.mounts", item.index, "rsize_bytes");
   return *m.read_ahead_kib < std::uint64_t{4} * *m.rsize_bytes / 1024;
 }
 
 Value read_ahead_advised_kib(const Context& c, const Item& item) {
   const facts::NfsMount& m = mount_of(c, item);
-  if (!m.rsize_bytes.has_value()) return missing(c, mount_path(item.index, "rsize_bytes"));
+  if (!m.rsize_bytes.has_value()) return missing(c, "nfs.mounts", item.index, "rsize_bytes");
   return std::uint64_t{15} * *m.rsize_bytes / 1024;
 }
 
@@ -263,20 +264,20 @@ Value pause_io_s(const Context& c, const Item& item) {
 
 Value security_as_asked(const Context& c, const Item& item) {
   const facts::NfsMount& m = mount_of(c, item);
-  if (m.asked.is_unknown()) return missing(c, mount_path(item.index, "asked"));
+  if (m.asked.is_unknown()) return missing(c, "nfs.mounts", item.index, "asked");
   if (m.asked.is_absent()) return Absent{};
   const bool names_sec = m.asked->sec.has_value(), names_transport = m.asked->xprtsec.has_value();
   if (!names_sec && !names_transport) return Absent{};
-  if (names_sec && !m.sec.has_value()) return missing(c, mount_path(item.index, "sec"));
+  if (names_sec && !m.sec.has_value()) return missing(c, "nfs.mounts", item.index, "sec");
   if (names_sec && !is_met("sec", *m.asked->sec, *m.sec)) return false;
   if (!names_transport) return true;
-  if (m.xprtsec.is_unknown()) return missing(c, mount_path(item.index, "xprtsec"));
+  if (m.xprtsec.is_unknown()) return missing(c, "nfs.mounts", item.index, "xprtsec");
   return *m.asked->xprtsec == m.xprtsec.value_or("none");
 }
 
 Value asked_security(const Context& c, const Item& item) {
   const facts::NfsMount& m = mount_of(c, item);
-  if (m.asked.is_unknown()) return missing(c, mount_path(item.index, "asked"));
+  if (m.asked.is_unknown()) return missing(c, "nfs.mounts", item.index, "asked");
   if (m.asked.is_absent()) return Absent{};
   std::vector<std::string> parts;
   if (m.asked->sec.has_value()) parts.push_back("sec=" + *m.asked->sec);
@@ -291,7 +292,7 @@ Value carries_vm(const Context& c, const Item& item) {
   if (m.kubelet.has_value() && m.kubelet->vm.has_value()) return true;
   if (base::starts_with_path(m.target, "/var/lib/libvirt/images")) return true;
   if (!base::starts_with_path(m.target, "/var/lib/kubelet")) return false;
-  if (m.kubelet.is_unknown()) return missing(c, mount_path(item.index, "kubelet"));
+  if (m.kubelet.is_unknown()) return missing(c, "nfs.mounts", item.index, "kubelet");
   if (m.kubelet.has_value() && m.kubelet->vm.is_unknown()) return unknown("whether its pod runs a VM was not told");
   return false;
 }
@@ -334,14 +335,14 @@ Value option_name(const Context&, const Item& item) { return option_of(item).nam
 
 Value option_asked(const Context& c, const Item& item) {
   const auto& asked = mount_of(c, item).asked;
-  if (!asked.has_value()) return missing(c, mount_path(item.index, "asked"));
+  if (!asked.has_value()) return missing(c, "nfs.mounts", item.index, "asked");
   const auto value = option_of(item).asked(asked_words(*asked));
   return value ? Value(*value) : Value(Absent{});
 }
 
 Value option_effective(const Context& c, const Item& item) {
   Value value = option_of(item).effective(mount_of(c, item));
-  if (value.is_unknown()) return missing(c, mount_path(item.index, "options_text"));
+  if (value.is_unknown()) return missing(c, "nfs.mounts", item.index, "options_text");
   return value;
 }
 
@@ -394,7 +395,7 @@ std::vector<Item> option_mounts(const Context&, const Item& item) { return {make
 Value mounts_per_transport(const Context& c, const Item& item) {
   const facts::NfsClient& client = client_of(c, item);
   if (!client.transport_count.has_value() || *client.transport_count == 0)
-    return missing(c, fmt::format("nfs.clients[{}].transport_count", item.index));
+    return missing(c, "nfs.clients", item.index, "transport_count");
   return static_cast<double>(c.mounts_of_client(item.index).size()) / *client.transport_count;
 }
 
@@ -415,7 +416,7 @@ Value client_queue_ms(const Context& c, const Item& item) {
     return static_cast<double>(window_queue_ms) / static_cast<double>(window_ops);
   if (ops < min_average_ops) {
     const auto& mounts = c.mounts_of_client(item.index);
-    if (numbers.ops.empty()) return missing(c, mount_path(mounts.empty() ? 0 : mounts.front(), "ops"));
+    if (numbers.ops.empty()) return missing(c, "nfs.mounts", mounts.empty() ? 0 : mounts.front(), "ops");
     return unknown(fmt::format("fewer than {} operations were counted", min_average_ops));
   }
   if (wrapped) return unknown("invalid: a counter wrapped");
@@ -484,7 +485,7 @@ Value slots_reached(const Context& c, const Item& item) {
   const facts::NfsClient& client = client_of(c, item);
   const Value limit = slot_limit(c, item);
   if (!limit.is_number()) return limit;
-  if (client.transports.empty()) return missing(c, fmt::format("nfs.clients[{}].transports", item.index));
+  if (client.transports.empty()) return missing(c, "nfs.clients", item.index, "transports");
   for (const auto& transport : client.transports) {
     if (!transport.max_slots.has_value()) return unknown("only TCP and UDP keep a high-water mark");
     if (static_cast<double>(*transport.max_slots) >= *limit.as_double()) return true;
@@ -501,7 +502,7 @@ Value client_op_ratio(const Context& c, const Item& item, std::string_view name)
   }
   if (all < min_average_ops) {
     const auto& mounts = c.mounts_of_client(item.index);
-    if (numbers.ops.empty()) return missing(c, mount_path(mounts.empty() ? 0 : mounts.front(), "ops"));
+    if (numbers.ops.empty()) return missing(c, "nfs.mounts", mounts.empty() ? 0 : mounts.front(), "ops");
     return unknown(fmt::format("fewer than {} operations were counted", min_average_ops));
   }
   return static_cast<double>(some) / static_cast<double>(all);
@@ -524,7 +525,7 @@ Value features(const Context& c, const Item& item) {
   const ClientNumbers& numbers = c.numbers(item.index);
   if (numbers.ops.empty()) {
     const auto& mounts = c.mounts_of_client(item.index);
-    return missing(c, mount_path(mounts.empty() ? 0 : mounts.front(), "ops"));
+    return missing(c, "nfs.mounts", mounts.empty() ? 0 : mounts.front(), "ops");
   }
   std::vector<std::string> seen;
   for (const auto& [name, feature] : by_op) {

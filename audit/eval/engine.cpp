@@ -157,10 +157,9 @@ class Judge {
     return verdict;
   }
 
-  // Items with equal keys and equal outcome belong together; without keys every item stands alone.
+  // Items with equal keys and equal outcome belong together.
   std::string group_key(const Rule& rule, const Item& item, const Verdict& verdict) const {
     std::string key = fmt::format("{}{}", static_cast<int>(verdict.outcome), static_cast<int>(verdict.severity));
-    if (rule.group_by.empty()) return fmt::format("{}|{}|{}", key, item.index, item.sub);
     for (const FactPath& path : rule.group_by) {
       key += '\x1f';
       if (path.type.kind == facts::Kind::object) {
@@ -183,14 +182,24 @@ class Judge {
   void run(const Rule& rule) {
     std::vector<Group> groups;
     std::unordered_map<std::string, std::size_t> by_key;
-    for (const Item& item : rule.scope->items(context_)) {
-      const Verdict verdict = judge(rule, item, false);
-      if (verdict.outcome == Outcome::not_applicable) continue;
-      const auto [place, added] = by_key.emplace(group_key(rule, item, verdict), groups.size());
-      if (added) groups.push_back({verdict.outcome, {}});
-      groups[place->second].items.push_back(item);
-    }
     Passed passed{rule.id, 0};
+    {
+      const Context::WithoutReasons quick(context_);
+      for (const Item& item : rule.scope->items(context_)) {
+        const Verdict verdict = judge(rule, item, false);
+        if (verdict.outcome == Outcome::not_applicable) continue;
+        if (rule.group_by.empty()) {  // every item stands alone
+          if (verdict.outcome == Outcome::pass)
+            ++passed.subjects;
+          else
+            groups.push_back({verdict.outcome, {item}});
+          continue;
+        }
+        const auto [place, added] = by_key.emplace(group_key(rule, item, verdict), groups.size());
+        if (added) groups.push_back({verdict.outcome, {}});
+        groups[place->second].items.push_back(item);
+      }
+    }
     for (Group& group : groups) {
       sort_items(group.items);
       if (group.outcome == Outcome::pass) ++passed.subjects;
@@ -201,7 +210,7 @@ class Judge {
       if (group.outcome == Outcome::fail) drafts_.push_back(make_draft(rule, std::move(group.items)));
     }
     if (passed.subjects > 0) report_.passed.push_back(passed);
-    if (groups.empty()) ++report_.not_applicable;
+    if (groups.empty() && passed.subjects == 0) ++report_.not_applicable;
   }
 
   void sort_items(std::vector<Item>& items) const {
@@ -300,6 +309,7 @@ class Judge {
       return texts;
     };
     f.text = fill(false);
+    if (!options_.japanese) return;
     if (rule.title.ja.empty() && message.ja.empty() && rule.why.ja.empty() && fix.text.ja.empty()) return;
     Texts ja = fill(true);
     for (std::size_t i = 0; i < ja.notes.size() && i < f.text.notes.size(); ++i) {

@@ -32,7 +32,8 @@ struct JudgeOptions {
   std::vector<Profile> also;          // brought by the subcommand: {"pre-benchmark", "mountaudit preflight"}
   std::vector<std::string> only;      // globs on rule ids; empty: all
   std::vector<std::string> skip;
-  bool now = false;  // health rules only
+  bool now = false;      // health rules only
+  bool japanese = true;  // the texts in Japanese too, for who will show them
   std::vector<Waiver> waivers;
   std::string today;  // YYYY-MM-DD, for waivers; empty: none expires
   std::string tool_version;
