@@ -9,10 +9,7 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/io_context.hpp>
-#include <boost/process/v2.hpp>
 #include <cerrno>
-#include <optional>
 #include <string_view>
 
 #include "audit/base/text.h"
@@ -23,26 +20,12 @@ namespace probes {
 using base::ErrorKind;
 using base::fail;
 using base::Result;
-namespace process = boost::process::v2;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 namespace {
 
 constexpr std::size_t error_limit = std::size_t{1} << 16;
-
-// Runs in the child between fork and exec: a group of its own, and no signal setting of ours.
-struct OwnGroup {
-  process::error_code on_exec_setup(process::posix::default_launcher&, const process::filesystem::path&,
-                                    const char* const*) const {
-    ::setpgid(0, 0);
-    ::signal(SIGPIPE, SIG_DFL);
-    sigset_t none;
-    ::sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    return {};
-  }
-};
 
 struct Pipe {
   Fd read;
@@ -61,22 +44,54 @@ Result<Pipe> make_pipe() {
   return pipe;
 }
 
-// Looked up here, not by exec: a failing exec ends in exit(3) inside the forked copy of this process.
-Result<std::string> find_program(const ChildOptions& options) {
-  if (options.argv.empty()) return fail(ErrorKind::usage, "", "no command given");
+// Where the program may be, in order.
+std::vector<std::string> candidates(const ChildOptions& options) {
   const std::string& name = options.argv.front();
-  if (name.find('/') != std::string::npos) {
-    if (::access(name.c_str(), X_OK) != 0) return tl::unexpected(error_of(errno, name));
-    return name;
-  }
+  if (name.find('/') != std::string::npos) return {name};
+  std::vector<std::string> paths;
   for (const std::string& entry : options.environment) {
     if (!entry.starts_with("PATH=")) continue;
-    for (const std::string_view directory : base::split(std::string_view(entry).substr(5), ':')) {
-      std::string path = std::string(directory) + "/" + name;
-      if (::access(path.c_str(), X_OK) == 0) return path;
+    for (const std::string_view directory : base::split(std::string_view(entry).substr(5), ':'))
+      paths.push_back(std::string(directory) + "/" + name);
+  }
+  return paths;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> out;
+  for (const std::string& word : words) out.push_back(const_cast<char*>(word.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+// All that the child needs, made before the fork: behind it only calls that are async-signal-safe are allowed.
+struct Command {
+  std::vector<std::string> paths;
+  std::vector<char*> argv;
+  std::vector<char*> environment;
+};
+
+// Looks the program up and becomes it; else writes errno to `status` and ends.
+[[noreturn]] void become(const Command& command, std::array<int, 3> stdio, int status) {
+  ::setpgid(0, 0);
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::signal(number, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  int error = 0;
+  for (int fd = 0; fd < 3; ++fd)
+    if (::dup2(stdio[static_cast<std::size_t>(fd)], fd) < 0) error = errno;
+  if (error == 0) {
+    error = ENOENT;
+    for (const std::string& path : command.paths) {
+      ::execve(path.c_str(), command.argv.data(), command.environment.data());
+      const bool next = errno == ENOENT || errno == ENOTDIR || errno == EACCES;
+      if (!next || errno == EACCES) error = errno;  // a later place may still have it; if none has, this is the reason
+      if (!next) break;
     }
   }
-  return fail(ErrorKind::absent, name, "no such program");
+  (void)!::write(status, &error, sizeof error);
+  ::_exit(127);
 }
 
 // Takes what is there. False when the other side has closed.
@@ -122,52 +137,37 @@ int reap(int pid) {
   return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
 }
 
-Result<int> launch(const ChildOptions& options, const std::string& program, int in, int out, int err) {
-  try {
-    boost::asio::io_context context;
-    process::error_code error;
-    const std::vector<std::string> arguments(options.argv.begin() + 1, options.argv.end());
-    // process_environment of Boost 1.81 is not complete without its compiled half.
-    std::vector<const char*> environment;
-    for (const std::string& entry : options.environment) environment.push_back(entry.c_str());
-    environment.push_back(nullptr);
-    process::posix::default_launcher launcher;
-    launcher.env = environment.data();
-    auto child =
-        launcher(context.get_executor(), error, program, arguments, process::process_stdio{in, out, err}, OwnGroup{});
-    const int pid = launcher.pid;
-    // Else its destructor kills and then waits without limit, for ever on a child stuck in the kernel.
-    child.detach();
-    if (error) {
-      if (pid > 0) wait_until_ended(pid, -1, milliseconds(100)) ? reap(pid) : 0;
-      return tl::unexpected(error_of(error.value(), options.argv.front()));
-    }
-    return pid;
-  } catch (const std::exception& problem) {
-    return fail(ErrorKind::io, options.argv.front(), problem.what());
-  }
+// errno of the exec, where the child wrote one: it never became the program.
+int exec_error(int status) {
+  int error = 0;
+  return ::read(status, &error, sizeof error) == static_cast<ssize_t>(sizeof error) ? error : 0;
 }
 
 }  // namespace
 
+// Boost.Process would do for the launch, but reads what exec says without a deadline: a program that lies on a dead
+// file system would hang the caller. Here nothing of the program is touched before the fork, and the wait for exec is
+// part of the one wait below.
 Result<ChildResult> run_child(const ChildOptions& options) {
-  auto program = find_program(options);
-  if (!program) return tl::unexpected(program.error());
+  if (options.argv.empty()) return fail(ErrorKind::usage, "", "no command given");
   auto in = make_pipe();
   auto out = make_pipe();
   auto err = make_pipe();
-  for (const auto* pipe : {&in, &out, &err})
+  auto status = make_pipe();
+  for (const auto* pipe : {&in, &out, &err, &status})
     if (!*pipe) return tl::unexpected(pipe->error());
   in->write = Fd();
+  const Command command{candidates(options), pointers(options.argv), pointers(options.environment)};
 
   const auto deadline = Clock::now() + options.deadline;
-  auto launched = launch(options, *program, in->read.get(), out->write.get(), err->write.get());
-  if (!launched) return tl::unexpected(launched.error());
-  const int pid = *launched;
+  const pid_t pid = ::fork();
+  if (pid == 0) become(command, {in->read.get(), out->write.get(), err->write.get()}, status->write.get());
+  if (pid < 0) return tl::unexpected(error_of(errno, options.argv.front()));
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   in->read = Fd();
   out->write = Fd();
   err->write = Fd();
+  status->write = Fd();
 
   ChildResult result;
   bool ended = false;
@@ -203,6 +203,10 @@ Result<ChildResult> run_child(const ChildOptions& options) {
     }
   }
   result.exit_code = reap(pid);
+  if (const int error = exec_error(status->read.get()); error == ENOENT || error == ENOTDIR)
+    return fail(ErrorKind::absent, options.argv.front(), "no such program");
+  else if (error != 0)
+    return tl::unexpected(error_of(error, options.argv.front()));
   return result;
 }
 

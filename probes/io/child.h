@@ -1,5 +1,5 @@
 // Runs a command and never waits longer than it was told to: a child that hangs in the kernel (D state, a dead hard
-// mount) is left behind.
+// mount) is left behind, also one that hangs before its program has started because that lies there.
 #pragma once
 
 #include <chrono>

@@ -228,6 +228,58 @@ TEST_CASE("child: one that hangs in the kernel and cannot be killed is left behi
   CHECK(fuse.touched() >= 1);
 }
 
+TEST_CASE("child: a program that lies on a dead file system is given up like one that hangs") {
+  const scratch::Directory dir;
+  std::filesystem::create_directories(dir.path() + "/dead");
+  scratch::SilentFuse fuse(dir.path() + "/dead");
+  if (!fuse.mounted()) {
+    WARN("SKIPPED: no FUSE mount can be made here");
+    return;
+  }
+  ChildOptions by_path, by_name;
+  by_path.argv = {dir.path() + "/dead/program"};
+  by_name.argv = {"program"};
+  by_name.environment = {"PATH=" + dir.path() + "/dead:/usr/bin"};
+  for (ChildOptions* options : {&by_path, &by_name}) {
+    options->deadline = milliseconds(300);
+    options->kill_wait = milliseconds(100);
+    const int touched = fuse.touched();
+    const auto start = steady_clock::now();
+    const auto result = run_child(*options);
+    CHECK(steady_clock::now() - start < milliseconds(3000));
+    REQUIRE_FALSE(result);
+    CHECK(result.error().kind == ErrorKind::timeout);
+    CHECK(result.error().message == "no end after 300 ms, and it cannot be killed: left behind");
+    CHECK(fuse.touched() > touched);
+  }
+}
+
+TEST_CASE("child: what cannot be run says why") {
+  const scratch::Directory dir;
+  dir.write("/plain", "#!/bin/sh\n");
+  dir.write("/no_interpreter", "#!/no/such/interpreter\n");
+  std::filesystem::permissions(dir.path() + "/no_interpreter", std::filesystem::perms::owner_all);
+  struct Row {
+    std::string program;
+    ErrorKind kind;
+    std::string message;
+  };
+  for (const Row& row : {Row{"no-such-program-anywhere", ErrorKind::absent, "no such program"},
+                         Row{dir.path() + "/none", ErrorKind::absent, "no such program"},
+                         Row{dir.path() + "/plain/below", ErrorKind::absent, "no such program"},
+                         Row{dir.path() + "/plain", ErrorKind::denied, "permission denied"},
+                         Row{dir.path() + "/no_interpreter", ErrorKind::absent, "no such program"}}) {
+    INFO(row.program);
+    ChildOptions options;
+    options.argv = {row.program};
+    const auto result = run_child(options);
+    REQUIRE_FALSE(result);
+    CHECK(result.error().kind == row.kind);
+    CHECK(result.error().where == row.program);
+    CHECK(result.error().message == row.message);
+  }
+}
+
 TEST_CASE("child: output, exit code, environment and standard input") {
   ChildOptions options;
   options.argv = {"sh", "-c", "echo out; echo err >&2; env; cat; exit 3"};
