@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "probes/host/asked.h"
@@ -148,9 +149,14 @@ bool take_second_sample(const Host& host, facts::Facts& facts) {
   facts.nfs.mounts = std::move(fresh.nfs.mounts);
   facts.nfs.clients = std::move(fresh.nfs.clients);
   facts.nfs.servers = std::move(fresh.nfs.servers);
-  for (facts::NfsServer& server : facts.nfs.servers)
-    for (facts::NfsServer& known : servers)  // what was asked of it in between
-      if (known.name == server.name && known.addr == server.addr && known.port == server.port) server = known;
+  using Key = std::tuple<std::string, std::string, bool, std::uint32_t>;
+  const auto key = [](const facts::NfsServer& server) {
+    return Key(server.name, server.addr.value_or(""), server.addr.has_value(), server.port);
+  };
+  std::map<Key, const facts::NfsServer*> by_key;
+  for (const facts::NfsServer& known : servers) by_key.insert_or_assign(key(known), &known);
+  for (facts::NfsServer& server : facts.nfs.servers)  // what was asked of it in between
+    if (const auto known = by_key.find(key(server)); known != by_key.end()) server = *known->second;
   for (facts::NfsServer& known : servers)
     if (!known.mounted) facts.nfs.servers.push_back(std::move(known));
   facts.mounts = std::move(fresh.mounts);
