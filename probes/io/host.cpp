@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,8 +21,8 @@
 #include "audit/base/text.h"
 #include "probes/host/tasks.h"
 #include "probes/io/child.h"
-#include "probes/io/netlink.h"
 #include "probes/io/kernel_log.h"
+#include "probes/io/netlink.h"
 #include "probes/io/root_dir.h"
 
 namespace probes {
@@ -255,8 +256,11 @@ class TreeHost : public Host {
   }
   std::vector<facts::Source> own_rows() const override {
     if (!manifest_error_) return {};
-    return {{"manifest", std::string(manifest_path), base::status_word(manifest_error_->kind),
-             base::to_text(*manifest_error_), {}}};
+    return {{"manifest",
+             std::string(manifest_path),
+             base::status_word(manifest_error_->kind),
+             base::to_text(*manifest_error_),
+             {}}};
   }
 
  private:
@@ -416,6 +420,7 @@ class InputHost : public Host {
   std::map<std::string, Text, std::less<>> outputs;
   std::vector<NotLookedAt> not_looked_at;
   std::vector<std::pair<std::string, GivenText>> pasted;  // by kind
+  std::string title = "pasted text";                      // stands for the node's name, which no text tells
 
   Result<std::string> read(std::string_view path) const override { return get(paths, path); }
   Result<std::vector<std::string>> list(std::string_view path) const override { return not_given(path); }
@@ -429,6 +434,7 @@ class InputHost : public Host {
   }
   bool live() const override { return false; }
   std::string root() const override { return "(input)"; }
+  facts::Fact<std::string> node_name() const override { return title; }
   Clock clock() const override { return {}; }
   std::string name_of(std::string_view path) const override {
     for (const auto* texts : {&paths, &outputs})
@@ -485,6 +491,8 @@ Result<InputArgument> parse_input_argument(std::string_view text) {
 
 Result<std::unique_ptr<Host>> open_inputs(const std::vector<InputArgument>& inputs) {
   auto host = std::make_unique<InputHost>();
+  if (inputs.size() == 1 && inputs.front().file != "-")
+    host->title = std::filesystem::path(inputs.front().file).filename().string();
   bool stdin_taken = false;
   for (const InputArgument& input : inputs) {
     if (auto known = parse_input_argument(input.kind + "=" + input.file); !known) return tl::unexpected(known.error());

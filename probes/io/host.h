@@ -65,7 +65,8 @@ class Host {
   // Source rows that no probe leaves: what was given and not looked at, a manifest that could not be read. Asked for
   // when all probes have run.
   virtual std::vector<facts::Source> own_rows() const { return {}; }
-  // The node's name where the capture itself tells it (manifest of a captured tree).
+  // The node's name where the capture itself tells it (manifest of a captured tree); for texts alone, what they are
+  // called: the name of the one file, or "pasted text".
   virtual facts::Fact<std::string> node_name() const { return {}; }
 };
 

@@ -233,6 +233,34 @@ TEST_CASE("cli: one pasted text is enough, from standard input too") {
   CHECK(has(ran.out, "NFS-RECOV-001"));
 }
 
+TEST_CASE("cli: a report of texts alone bears the name of the one file, or says that it is pasted text") {
+  const Scratch scratch;
+  const std::string text =
+      "srv:/data /mnt/data nfs4 rw,vers=4.2,soft,proto=tcp,timeo=50,retrans=2,addr=192.0.2.1 0 0\n";
+  const std::string file = scratch.write("wk-02.mounts", text);
+  const std::string fstab = scratch.write("fstab", "srv:/data /mnt/data nfs4 soft 0 0\n");
+  struct Row {
+    std::vector<std::string> arguments;
+    std::string name;
+  };
+  for (const Row& row :
+       {Row{{"--input", "mounts=" + file}, "wk-02.mounts"}, Row{{"--input", "mounts=-"}, "pasted text"},
+        Row{{"--input", "mounts=" + file, "--input", "fstab=" + fstab}, "pasted text"}}) {
+    std::vector<std::string> arguments = {"audit", "--fail-on", "never"};
+    arguments.insert(arguments.end(), row.arguments.begin(), row.arguments.end());
+    const auto ran = run(arguments, {}, text);
+    INFO(ran.out + ran.err);
+    CHECK(ran.out.starts_with(row.name + "  from the texts given, "));
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const auto report = base::parse_json(run(arguments, {}, text).out, "report");
+    REQUIRE(report.has_value());
+    CHECK(report->at("node").at("name").as_string() == row.name.c_str());
+    for (const auto& finding : report->at("findings").as_array())
+      if (finding.at("subject").at("kind").as_string() == "node")
+        CHECK(finding.at("subject").at("id").as_string() == row.name.c_str());
+  }
+}
+
 TEST_CASE("cli: --only, --skip and --profile choose") {
   const auto only = run({"audit", "--root", worker, "--only", "NFS-VERS-*", "--format", "json"});
   CHECK(has(only.out, "NFS-VERS-001"));
