@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# no_packets.sh MOUNTAUDIT SAMPLES: an audit of a tree, a facts document or a pasted text sends no packet and looks up
+# no_packets.sh MOUNTAUDIT SAMPLES [MOUNTAUDIT-STATIC]: an audit of a tree, a facts document or a pasted text sends no packet and looks up
 # no name. It runs in a network namespace of its own, with an address, a default route and a name server that are
 # there to be tried; every counter of packets must stand still.
 set -u
-tool=$1 samples=$2
+tool=$1 samples=$2 static=${3:-}
 
 skip() {
   echo "SKIPPED: $*"
@@ -67,6 +67,45 @@ for tree in "$samples"/trees/*/; do
     "$tree/proc/1/mountinfo" >"$scratch/mounts"
   silent "$name by --input mounts" audit --input mounts="$scratch/mounts"
 done
+
+# A node whose servers are known by name only: there is nothing to ask without a look-up.
+named=$scratch/named
+mkdir -p "$named/proc/1" "$named/proc/sys/kernel" "$named/etc"
+echo named-node.example.net >"$named/proc/sys/kernel/hostname"
+options=rw,vers=4.2,rsize=65536,wsize=65536,hard,proto=tcp,timeo=600,retrans=2,sec=sys,local_lock=none
+cat >"$named/proc/1/mountinfo" <<END
+22 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
+100 22 0:50 / /mnt/a rw,relatime - nfs4 nas-1.example.net:/a $options
+101 22 0:51 / /mnt/b rw,relatime - nfs4 nas-2:/b $options
+END
+cat >"$scratch/named.mounts" <<END
+nas-1.example.net:/a /mnt/a nfs4 $options 0 0
+nas-2:/b /mnt/b nfs4 $options 0 0
+END
+cat >"$named/etc/fstab" <<END
+nas-1.example.net:/a /mnt/a nfs4 hard 0 0
+nas-2:/b /mnt/b nfs4 hard 0 0
+nas-3.example.net:/c /mnt/c nfs vers=3,mountaddr=nas-4.example.net 0 0
+END
+printf '%s\n' "nas-1.example.net:/a on /mnt/a type nfs4 ($options)" >"$scratch/named.mount-l"
+by_name() { # which executable
+  silent "servers by name by --root, $1" audit --root "$named"
+  grep -q 'nas-1' "$scratch/out" || fail "servers by name, $1: the report does not name them: $(cat "$scratch/out")"
+  silent "servers by name by collect --root, $1" collect --root "$named"
+  cp "$scratch/out" "$scratch/facts.json"
+  silent "servers by name by --from, $1" audit --from "$scratch/facts.json"
+  for input in mounts mount-l; do
+    silent "servers by name by --input $input, $1" audit --input "$input=$scratch/named.$input"
+  done
+  silent "servers by name by --input fstab too, $1" audit --input "mounts=$scratch/named.mounts" \
+    --input "fstab=$named/etc/fstab"
+}
+by_name "the executable"
+if [ -n "$static" ] && [ -x "$static" ]; then
+  tool=$static by_name "the static executable"
+else
+  echo "not tried: the static executable is not built (cmake --build build --target static)"
+fi
 
 # Last, since the kernel goes on about these for seconds: the counters do see what they are there for.
 control() { # what, its protocol, command...
