@@ -224,7 +224,7 @@ Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow) {
 
 std::vector<audit::TextFile> built_in_rules() {
   std::vector<audit::TextFile> files;
-  for (const auto& file : rules::embedded_rules()) files.push_back({std::string(file.path), {}, file.packed});
+  for (const auto& file : rules::packed_rules()) files.push_back({std::string(file.path), {}, file.text});
   return files;
 }
 

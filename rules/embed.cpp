@@ -32,10 +32,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string source = argv[2];
-  std::string code = fmt::format(
-      "// Generated from rules/**/*.yaml.\n#include \"rules/embedded.h\"\n\n#include <array>\n\nnamespace rules {{\n\n"
-      "namespace {{\n\nconstexpr std::array<EmbeddedFile, {}> files{{{{\n",
-      argc - 3);
+  std::string texts, packed;
   for (int i = 3; i < argc; ++i) {
     const std::string path = source + '/' + argv[i];
     std::ifstream in(path, std::ios::binary);
@@ -49,12 +46,16 @@ int main(int argc, char** argv) {
       fmt::print(stderr, "{}\n", base::to_text(tree.error()));
       return 1;
     }
-    code += fmt::format("    {{\"rules/{}\",\n     {},\n     {}}},\n", argv[i], literal(text),
-                        literal(audit::pack_yaml(*tree)));
+    texts += fmt::format("    {{\"rules/{}\", {}}},\n", argv[i], literal(text));
+    packed += fmt::format("    {{\"rules/{}\", {}}},\n", argv[i], literal(audit::pack_yaml(*tree)));
   }
-  code +=
-      "}};\n\n}  // namespace\n\nstd::span<const EmbeddedFile> embedded_rules() { return files; }\n\n}  // namespace "
-      "rules\n";
+  const std::string code = fmt::format(
+      "// Generated from rules/**/*.yaml.\n#include \"rules/embedded.h\"\n\n#include <array>\n\nnamespace rules {{\n\n"
+      "namespace {{\n\nconstexpr std::array<EmbeddedFile, {0}> texts{{{{\n{1}}}}};\n\n"
+      "constexpr std::array<EmbeddedFile, {0}> packed{{{{\n{2}}}}};\n\n}}  // namespace\n\n"
+      "std::span<const EmbeddedFile> embedded_rules() {{ return texts; }}\n"
+      "std::span<const EmbeddedFile> packed_rules() {{ return packed; }}\n\n}}  // namespace rules\n",
+      argc - 3, texts, packed);
   std::ofstream out(argv[1], std::ios::binary);
   out << code;
   if (!out.flush()) {

@@ -9,9 +9,9 @@ namespace rules {
 struct EmbeddedFile {
   std::string_view path;  // "rules/nfs/NFS-VERS-001.yaml"
   std::string_view text;
-  std::string_view packed;  // the same, parsed: audit::unpack_yaml()
 };
 
 std::span<const EmbeddedFile> embedded_rules();  // sorted by path
+std::span<const EmbeddedFile> packed_rules();    // the same, parsed: texts for audit::unpack_yaml()
 
 }  // namespace rules

