@@ -219,7 +219,7 @@ class ClientHang {
   }
 
   void look_at_sockets() {
-    std::uint64_t silent = 0, weak = 0, syn = 0, queued = 0, tries = 0;
+    std::uint64_t silent = 0, weak = 0, syn = 0, queued = 0, tries = 0, open = 0;
     std::optional<std::uint64_t> last_recv;
     const bool two = gap_s_ && *gap_s_ >= least_gap_s;
     const bool syn_before =
@@ -234,6 +234,7 @@ class ClientHang {
         tries = std::max(tries, again);
         continue;
       }
+      if (s->state == "ESTABLISHED") ++open;  // others are on their way out, or were made by this program
       if (s->state != "ESTABLISHED" || s->tx_queue_bytes.value_or(0) == 0) continue;
       const NetSocket* old = two ? earlier_of(*s) : nullptr;
       const bool stands = old != nullptr && again > 0 && old->tx_queue_bytes.value_or(0) > 0 &&
@@ -254,9 +255,9 @@ class ClientHang {
     std::string en, ja;
     if (silent + weak > syn) {
       en = fmt::format("TCP: {} bytes not acknowledged on {} of {} connections, sent again {} times", queued,
-                       silent + weak - syn, sockets_.size(), tries);
-      ja = fmt::format("TCP: 接続 {} 本中 {} 本で {} バイトが未確認(再送 {} 回)", sockets_.size(), silent + weak - syn,
-                       queued, tries);
+                       silent + weak - syn, open, tries);
+      ja = fmt::format("TCP: 接続 {} 本中 {} 本で {} バイトが未確認(再送 {} 回)", open, silent + weak - syn, queued,
+                       tries);
       if (last_recv) {
         en += fmt::format(", nothing received for {}", seconds_text(static_cast<double>(*last_recv) / 1000));
         ja += fmt::format("、{}受信なし", seconds_ja(static_cast<double>(*last_recv) / 1000));

@@ -191,6 +191,16 @@ TEST_CASE("hang: one finding per server, with its mounts and what to do") {
   CHECK(v4.text.notes[1] == "other servers: 10.9.0.3, 10.9.0.4 do not answer either");
 }
 
+TEST_CASE("hang: connections that are being closed do not count") {
+  facts::Facts f = silent("hang-10s.txt");
+  facts::NetSocket closing = f.network.sockets->front();
+  closing.state = "TIME_WAIT";
+  closing.tx_queue_bytes = std::uint64_t{0};
+  f.network.sockets->push_back(closing);
+  const audit::Context context(f);
+  CHECK(evidence(hang_of(context, "10.9.0.3")).find("on 1 of 1 connections") != std::string::npos);
+}
+
 TEST_CASE("hang: the whole log of the scene names the servers that were silent to the end") {
   const auto log = probes::parse_log(capture("dmesg-hang.txt"), "dmesg");
   const auto& servers = log.facts.servers;
