@@ -444,6 +444,7 @@ constexpr auto origins = std::to_array<Origin>({
     {"node.virt_launcher", {"kubelet/pods", "kubelet", "", ""}},
     {"node.trident", {"trident/tracking", "", "", ""}},
     {"node.boottime_ns", {"uptime", "", "", ""}},
+    {"iscsi.initiatorname", {"initiatorname.iscsi", "", "", ""}},
     {"config.fstab", {"fstab", "", "", ""}},
     {"config.trident", {"trident/tracking", "", "", ""}},
     {"config.systemd_mounts", {"systemd/system", "", "", ""}},

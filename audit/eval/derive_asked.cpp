@@ -428,6 +428,67 @@ Value pvc_vm(const Context& c, const Item& item) {
   return unknown("no VM on this node has it mounted");
 }
 
+// --- the node: Trident and OpenShift ---------------------------------------------------------------------------------
+
+struct Release {
+  unsigned major = 0, minor = 0;
+  auto operator<=>(const Release&) const = default;
+};
+
+std::optional<Release> release_of(const std::string& text) {
+  const auto parts = base::split(text, '.');
+  const auto major = base::number<unsigned>(parts[0]);
+  const auto minor = parts.size() > 1 ? base::number<unsigned>(parts[1]) : std::nullopt;
+  if (!major || !minor) return std::nullopt;
+  return Release{*major, *minor};
+}
+
+// The newest OpenShift that a release of Trident supports, from the requirements page of each release.
+struct Supported {
+  Release trident;
+  Release newest_openshift;
+};
+constexpr std::array<Supported, 5> supported{
+    {{{25, 2}, {4, 17}}, {{25, 6}, {4, 19}}, {{25, 10}, {4, 20}}, {{26, 2}, {4, 21}}, {{26, 6}, {4, 22}}}};
+
+// Declared, else what Red Hat CoreOS says of itself: up to 4.18 its version is that of OpenShift.
+Value openshift_version(const Context& c, const Item&) {
+  if (c.facts.declared.openshift_version.has_value()) return *c.facts.declared.openshift_version;
+  const facts::Kernel& kernel = c.facts.kernel;
+  if (kernel.distribution.is("rhcos") && kernel.distribution_version.value_or("").starts_with("4."))
+    return *kernel.distribution_version;
+  return unknown(
+      "needs declared.openshift_version: not declared (oc get clusterversion -o yaml), and the node does not say");
+}
+
+Value trident_newest_openshift(const Context& c, const Item&) {
+  const auto& version = c.facts.declared.trident_version;
+  if (!version.has_value())
+    return unknown("needs declared.trident_version: not declared (oc get tridentversions -A -o yaml)");
+  const auto release = release_of(*version);
+  for (const Supported& row : supported) {
+    if (release && row.trident == *release)
+      return fmt::format("{}.{}", row.newest_openshift.major, row.newest_openshift.minor);
+  }
+  return Absent{};
+}
+
+Value trident_supports(const Context& c, const Item& item) {
+  const Value newest = trident_newest_openshift(c, item), openshift = openshift_version(c, item);
+  if (!newest.as_text()) return newest;
+  if (!openshift.as_text()) return openshift;
+  const auto release = release_of(*openshift.as_text());
+  return release ? Value(*release <= *release_of(*newest.as_text())) : Value(Absent{});
+}
+
+template <facts::Fact<std::string> facts::TridentVolume::*named>
+Value trident_volumes(const Context& c, const Item&) {
+  if (c.facts.config.trident.is_unknown()) return missing(c, "config.trident");
+  std::uint64_t count = 0;
+  for (const auto& volume : c.facts.config.trident.value_or({})) count += (volume.*named).has_value();
+  return count;
+}
+
 // --- rows ----------------------------------------------------------------------------------------------------------
 
 Scope asking_scope() {
@@ -531,9 +592,26 @@ Scope pvc_scope() {
   return s;
 }
 
+void add_to_node(Scope& node) {
+  const std::vector<DerivedFact> facts{
+      {"openshift_version", text_type, "version of OpenShift: declared, else by Red Hat CoreOS up to 4.18",
+       "declared.openshift_version", openshift_version},
+      {"trident_newest_openshift", text_type,
+       "newest OpenShift that the declared release of Trident supports; null where the table has no such release",
+       "declared.trident_version", trident_newest_openshift},
+      {"trident_supports", boolean_type, "it supports the OpenShift that runs; null where the table does not tell",
+       "declared.trident_version", trident_supports},
+      {"trident_iscsi_volumes", integer_type, "iSCSI volumes that Trident has attached to the node", "config.trident",
+       trident_volumes<&facts::TridentVolume::iscsi_target_iqn>}};
+  node.derived.insert(node.derived.end(), facts.begin(), facts.end());
+}
+
 }  // namespace
 
 void add_asked_scopes(std::vector<Scope>& all) {
+  for (Scope& scope : all) {
+    if (scope.name == "node") add_to_node(scope);
+  }
   all.push_back(asking_scope());
   all.push_back(setting_scope());
   all.push_back(pv_scope());

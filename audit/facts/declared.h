@@ -141,6 +141,8 @@ struct Declared {
   std::vector<DeclaredStorageClass> storage_classes;
   std::vector<DeclaredTridentBackend> trident_backends;
   std::vector<PlannedFailover> failovers;
+  Fact<std::string> trident_version;    // TridentVersion, or TridentOrchestrator: 26.02.0
+  Fact<std::string> openshift_version;  // ClusterVersion: 4.18.12
 
   template <class Declared = facts::Declared>
   static auto fields() {
@@ -148,7 +150,9 @@ struct Declared {
                       Field{"pvcs", &Declared::pvcs, "PersistentVolumeClaims"},
                       Field{"storage_classes", &Declared::storage_classes, "StorageClasses"},
                       Field{"trident_backends", &Declared::trident_backends, "TridentBackendConfigs"},
-                      Field{"failovers", &Declared::failovers, "failovers done on purpose"}};
+                      Field{"failovers", &Declared::failovers, "failovers done on purpose"},
+                      Field{"trident_version", &Declared::trident_version, "release of Trident that runs"},
+                      Field{"openshift_version", &Declared::openshift_version, "version of OpenShift"}};
   }
   bool operator==(const Declared&) const = default;
 };

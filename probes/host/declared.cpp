@@ -233,7 +233,10 @@ class Objects {
     const bool known = (kind == "PersistentVolume" && api == "v1") ||
                        (kind == "PersistentVolumeClaim" && api == "v1") ||
                        (kind == "StorageClass" && api.starts_with("storage.k8s.io/")) ||
-                       (kind == "TridentBackendConfig" && api.starts_with("trident.netapp.io/"));
+                       (kind == "TridentBackendConfig" && api.starts_with("trident.netapp.io/")) ||
+                       (kind == "TridentVersion" && api.starts_with("trident.netapp.io/")) ||
+                       (kind == "TridentOrchestrator" && api.starts_with("trident.netapp.io/")) ||
+                       (kind == "ClusterVersion" && api.starts_with("config.openshift.io/"));
     if (!known) {
       add_note(out_.notes, object.line,
                fmt::format("{} of {} is not looked at", base::escape_control(kind), base::escape_control(api)), false);
@@ -243,6 +246,11 @@ class Objects {
     if (kind == "PersistentVolume") return take_pv(object);
     if (kind == "PersistentVolumeClaim") return take_pvc(object);
     if (kind == "StorageClass") return take_storage_class(object);
+    if (kind == "TridentVersion") return take_version(out_.facts.trident_version, text_at(object, "trident_version"));
+    if (kind == "TridentOrchestrator")
+      return take_version(out_.facts.trident_version, text_at(object, "status.version"));
+    if (kind == "ClusterVersion")
+      return take_version(out_.facts.openshift_version, text_at(object, "status.desired.version"));
     take_backend(object);
   }
 
@@ -271,6 +279,11 @@ class Objects {
       else
         out_.facts.failovers.push_back(std::move(failover));
     }
+  }
+
+  static void take_version(Text& to, const Text& version) {
+    if (!version.has_value() || version->empty()) return;
+    to = version->front() == 'v' ? version->substr(1) : *version;
   }
 
   static Text volume_mode(const Node& object) {
@@ -381,6 +394,8 @@ void add_declared(facts::Declared& to, facts::Declared&& more) {
   append(to.storage_classes, more.storage_classes);
   append(to.trident_backends, more.trident_backends);
   append(to.failovers, more.failovers);
+  if (more.trident_version.has_value()) to.trident_version = std::move(more.trident_version);
+  if (more.openshift_version.has_value()) to.openshift_version = std::move(more.openshift_version);
 }
 
 }  // namespace probes

@@ -12,7 +12,8 @@
 namespace probes {
 
 // Of mountaudit.declare/1 plan.failovers is read: a list of {server, start, end}. PersistentVolume,
-// PersistentVolumeClaim, StorageClass, TridentBackendConfig, alone or in a List. Other objects are named in a note and
+// PersistentVolumeClaim, StorageClass, TridentBackendConfig, alone or in a List; of TridentVersion, TridentOrchestrator and
+// ClusterVersion the version. Other objects are named in a note and
 // left out; a Secret is never looked into, and only the fields of audit/facts/declared.h are read. Errors, with
 // where:line: malformed for what is no YAML or JSON, for an anchor, an alias, a duplicate key, nesting over 64, more
 // than 64 MiB; usage for a text without any of both.
