@@ -514,3 +514,26 @@ TEST_CASE("asked: declared volumes are joined by name, by server and path, by ba
   CHECK(facts.nfs.mounts[0].asked->origin == "pv");
   CHECK(facts.nfs.mounts[1].asked->origin == "fstab");
 }
+
+TEST_CASE("declared: the versions of Trident and OpenShift, whichever object tells them") {
+  const auto read = [](const std::string& text) {
+    const auto parsed = probes::parse_declared(text, "versions.yaml");
+    REQUIRE(parsed);
+    return parsed->facts;
+  };
+  const auto both = read(
+      "apiVersion: trident.netapp.io/v1\nkind: TridentVersion\nmetadata: { name: trident }\ntrident_version: 26.02.0\n"
+      "---\napiVersion: config.openshift.io/v1\nkind: ClusterVersion\nmetadata: { name: version }\n"
+      "status: { desired: { version: 4.22.1 } }\n");
+  CHECK(both.trident_version.is("26.02.0"));
+  CHECK(both.openshift_version.is("4.22.1"));
+  const auto orchestrator = read(
+      "apiVersion: trident.netapp.io/v1\nkind: TridentOrchestrator\nmetadata: { name: trident }\n"
+      "status: { version: v25.06.1 }\n");
+  CHECK(orchestrator.trident_version.is("25.06.1"));
+  CHECK(orchestrator.openshift_version.is_unknown());
+  facts::Declared sum = both;
+  probes::add_declared(sum, facts::Declared(orchestrator));
+  CHECK(sum.trident_version.is("25.06.1"));
+  CHECK(sum.openshift_version.is("4.22.1"));
+}
