@@ -591,6 +591,8 @@ std::string source_of(const Context& context, std::string_view path) {
     const facts::Log& log = context.facts.log;
     if (index && plain.starts_with("log.messages") && log.messages.has_value() && *index < log.messages->size())
       return fmt::format("{}:{}", (*log.messages)[*index].source, (*log.messages)[*index].line);
+    if (index && plain.starts_with("log.mount_attempts") && *index < log.mount_attempts.size())
+      return fmt::format("{}:{}", log.mount_attempts[*index].source, log.mount_attempts[*index].line);
     if (index && plain.starts_with("log.grace_periods") && *index < log.grace_periods.size())
       return fmt::format("{}:{}", log.grace_periods[*index].source, log.grace_periods[*index].line);
   }

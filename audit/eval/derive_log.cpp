@@ -382,6 +382,13 @@ Value log_same_name(const Context& c, const Item& item) {
   return most;
 }
 
+// A kernel stack in the texts that waits for a lock manager.
+Value log_lock_wait(const Context& c, const Item&) {
+  if (!c.facts.log.messages.has_value()) return Absent{};
+  const facts::LogMessage* m = first_of(c, "waits-in-nlm");
+  return m != nullptr ? Value(fmt::format("{}:{}", m->source, m->line)) : Value(Absent{});
+}
+
 // File systems and disks on top that the log shows failing.
 Value log_failed_on_top(const Context& c, const Item&) {
   if (!c.facts.log.messages.has_value()) return unknown(fmt::format("needs {}: {}", by_log, why_unknown(c, by_log)));
@@ -638,6 +645,9 @@ void add_log_scopes(std::vector<Scope>& all) {
   clients.push_back({"log.same_name_count", integer_type,
                      "sets of transports of this node that a server named in \"not responding\" messages may mean",
                      "log.servers", log_same_name});
+  clients.push_back({"log.lock_wait", text_type,
+                     "text and line of a kernel stack that waits for a lock manager; null for none", by_log,
+                     log_lock_wait});
   clients.push_back({"log.failed_on_top", text_type,
                      "devices whose file system the log shows aborted or read-only; null for none", by_log,
                      log_failed_on_top});

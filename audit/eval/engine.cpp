@@ -243,7 +243,9 @@ class Judge {
 
   std::string source_text(const Reading& reading, const FactPath& path) const {
     if (path.derived == nullptr) return source_of(context_, reading.path);
-    const std::string from = source_of(context_, path.derived->rests_on);
+    // A message or an attempt names its own line.
+    const std::string own = reading.path.starts_with("log.") ? source_of(context_, reading.path) : std::string();
+    const std::string from = own.empty() ? source_of(context_, path.derived->rests_on) : own;
     return "derived from " + (from.empty() ? std::string(path.derived->rests_on) : from);
   }
 
