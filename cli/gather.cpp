@@ -10,6 +10,7 @@
 #include "audit/base/text.h"
 #include "audit/eval/derive_hang.h"
 #include "audit/snapshot/document.h"
+#include "cli/declare.h"
 #include "cli/output.h"
 #include "probes/ask_mounted.h"
 #include "probes/collect.h"
@@ -63,6 +64,11 @@ Result<void> check_sources(const Settings& settings) {
   if (!settings.input.empty()) given.emplace_back("--input");
   if (given.size() > 1)
     return base::fail(ErrorKind::usage, "", base::join(given, " and ") + " exclude each other: name one source");
+  std::size_t stdin_uses = settings.from == "-" ? 1 : 0;
+  stdin_uses += settings.since == "-" ? 1 : 0;
+  for (const auto& file : settings.declare) stdin_uses += file == "-" ? 1 : 0;
+  for (const auto& input : settings.input) stdin_uses += input.ends_with("=-") ? 1 : 0;
+  if (stdin_uses > 1) return base::fail(ErrorKind::usage, "", "standard input is named more than once");
   if (!settings.raw.empty() && !settings.from.empty())
     return base::fail(ErrorKind::usage, "", "--raw needs the texts themselves, and --from has none");
   return {};
@@ -155,6 +161,8 @@ Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow) {
   if (settings.passive && settings.ask_servers)
     return base::fail(ErrorKind::usage, "", "--passive and --ask-servers exclude each other");
   if (auto checked = check_sources(settings); !checked) return tl::unexpected(checked.error());
+  auto declaration = read_declarations(settings);
+  if (!declaration) return tl::unexpected(declaration.error());
   std::chrono::milliseconds gap = default_gap;
   if (!settings.sample.empty()) {
     const auto given = parse_time(settings.sample, "--sample");
@@ -163,6 +171,7 @@ Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow) {
   }
   if (!settings.from.empty()) {
     auto facts = load(settings.from, settings.quiet);
+    if (facts) add_declaration(*facts, std::move(*declaration));
     if (facts && !settings.since.empty()) {
       const auto old = load(settings.since, settings.quiet);
       if (!old) return tl::unexpected(old.error());
@@ -195,7 +204,12 @@ Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow) {
   facts::Facts facts = probes::collect(*host, options);
   if (auto readable = check_readable(facts, settings); !readable) return tl::unexpected(readable.error());
   const auto first_sample = std::chrono::steady_clock::now();
-  if (!host->live()) replay_answers(*host, facts);
+  if (!host->live()) {
+    // Not through the recording: what is written for them below is not what was read.
+    replay_declaration(**opened, facts);
+    replay_answers(**opened, facts);
+  }
+  add_declaration(facts, std::move(*declaration));
   if (settings.ask_servers || (host->live() && !settings.passive)) {
     if (auto asked = ask_servers(settings, facts, on_slow); !asked) return tl::unexpected(asked.error());
   }
@@ -215,6 +229,7 @@ Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow) {
   if (recording) {
     if (auto written = recording->write(settings.raw, facts.node.name); !written)
       return tl::unexpected(written.error());
+    if (auto written = write_declaration(settings.raw, facts); !written) return tl::unexpected(written.error());
     if (asked_of(facts)) {
       if (auto written = write_answers(settings.raw, facts); !written) return tl::unexpected(written.error());
     }

@@ -14,8 +14,8 @@
 
 namespace cli {
 
-// --root, --from, --input, --since, --sample, --passive; with --raw also writes the tree. On a live node the servers
-// are asked; `on_slow` gets what is known so far when their answers take long.
+// --root, --from, --input, --declare, --since, --sample, --passive; with --raw also writes the tree. On a live node the
+// servers are asked; `on_slow` gets what is known so far when their answers take long.
 base::Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow = {});
 
 // The rules built in, and those of MOUNTAUDIT_RULES and --rules.

@@ -98,6 +98,9 @@ std::string manual() {
   for (const auto& variable : environment()) text += entry(variable.name, std::string(variable.sentence) + ".");
   text += ".SH EXAMPLES\n";
   for (const auto& command : commands()) text += entry(command.example, std::string(command.example_says) + ".");
+  for (const auto& option : options()) {
+    if (!option.example.empty()) text += entry(option.example, std::string(option.example_says) + ".");
+  }
   text += ".SH SEE ALSO\n.BR nfs (5),\n.BR proc (5),\n.BR mountstats (8),\n.BR sos (1)\n";
   return text;
 }

@@ -100,6 +100,10 @@ std::string help_text(const Command& command) {
   table.emplace_back("-h, --help", "this text");
   text += "\nOptions:\n" + rows(table);
   text += fmt::format("\nExample:\n  {}\n      {}\n", command.example, command.example_says);
+  for (const auto& option : options()) {
+    if (takes(command, option) && !option.example.empty())
+      text += fmt::format("  {}\n      {}\n", option.example, option.example_says);
+  }
   return text;
 }
 

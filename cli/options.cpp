@@ -39,6 +39,12 @@ constexpr std::array table = {
            &Settings::from, Offer::file},
     Option{"--input", "", "KIND=FILE", reading, "look at a pasted or attached text alone (- is standard input)",
            &Settings::input, Offer::input, input_names},
+    Option{"--declare", "", "FILE", reading,
+           "Kubernetes objects, which ask for mounts too: PersistentVolume, PersistentVolumeClaim, StorageClass, "
+           "TridentBackendConfig, as YAML or JSON, alone or in a List; or planned failovers, as "
+           "schema: mountaudit.declare/1 (- is standard input)",
+           &Settings::declare, Offer::file, nullptr, "oc get pv,sc -o yaml | mountaudit audit --root tree --declare -",
+           "what the cluster asks for beside what the node runs"},
     Option{"--since", "", "FILE", reading, "an earlier document of the same node: gives rates", &Settings::since,
            Offer::file},
     Option{"--sample", "", "TIME", reading,

@@ -16,6 +16,7 @@ struct Settings {
   std::string from;
   std::string since;
   std::vector<std::string> input;
+  std::vector<std::string> declare;
   std::string sample;
   bool passive = false;
   bool ask_servers = false;
@@ -34,6 +35,7 @@ struct Settings {
   std::string fail_on;
   bool color = false;
   bool verbose = false;
+  bool redact = false;
 
   std::string lang;
   bool quiet = false;
@@ -66,6 +68,8 @@ struct Option {
   std::variant<bool Settings::*, std::string Settings::*, std::vector<std::string> Settings::*> member;
   Offer offer = Offer::nothing;
   std::vector<std::string> (*choices)() = nullptr;  // the words that are valid, where there is a list
+  std::string_view example = {};                    // a command line worth copying, where the value is not plain
+  std::string_view example_says = {};
 };
 
 std::span<const Option> options();

@@ -217,6 +217,7 @@ class Objects {
     if (object.kind == Node::Kind::null) return;  // an empty document
     if (text_at(object, "schema").is("mountaudit.declare/1")) {
       ++seen_;
+      taken_ = true;
       return take_declare(object);
     }
     if (object.kind != Node::Kind::map || kind.empty() || api.empty()) {
@@ -226,6 +227,7 @@ class Objects {
     ++seen_;
     const Node* items = object.at("items");
     if (kind.ends_with("List") && items != nullptr && items->kind == Node::Kind::list) {
+      taken_ = taken_ || items->items.empty();  // what there is none of was declared as well
       if (depth > 4) return add_note(out_.notes, object.line, "lists within lists");
       for (const Node& item : items->items) take(item, depth + 1);
       return;
@@ -238,10 +240,12 @@ class Objects {
                        (kind == "TridentOrchestrator" && api.starts_with("trident.netapp.io/")) ||
                        (kind == "ClusterVersion" && api.starts_with("config.openshift.io/"));
     if (!known) {
+      if (other_.empty()) other_ = fmt::format("{} of {}", base::escape_control(kind), base::escape_control(api));
       add_note(out_.notes, object.line,
                fmt::format("{} of {} is not looked at", base::escape_control(kind), base::escape_control(api)), false);
       return;
     }
+    taken_ = true;
     if (name_of(object).empty()) return add_note(out_.notes, object.line, kind + " without metadata.name");
     if (kind == "PersistentVolume") return take_pv(object);
     if (kind == "PersistentVolumeClaim") return take_pvc(object);
@@ -254,7 +258,14 @@ class Objects {
     take_backend(object);
   }
 
-  bool seen_any() const { return seen_ > 0; }
+  // Why nothing of the text could be used; empty where something was.
+  std::string why_useless() const {
+    if (taken_) return {};
+    const std::string what = seen_ == 0       ? "holds no Kubernetes object (apiVersion and kind)"
+                             : other_.empty() ? "holds no object that is looked at"
+                                              : "holds " + other_ + ", which is not looked at";
+    return fmt::format("{}; what is read: {}", what, declared_kinds);
+  }
 
  private:
   std::string source(const Node& object) const { return fmt::format("{}:{}", where_, object.line); }
@@ -357,6 +368,8 @@ class Objects {
   std::string where_;
   Parsed<facts::Declared>& out_;
   std::size_t seen_ = 0;
+  bool taken_ = false;
+  std::string other_;  // the first object of another kind
 };
 
 template <class T>
@@ -379,12 +392,16 @@ Result<Parsed<facts::Declared>> parse_declared(std::string_view text, const std:
     if (!parsed) return tl::unexpected(parsed.error());
     documents = std::move(*parsed);
   }
+  for (const Node& document : documents) {
+    const Text schema = document.kind == Node::Kind::map ? text_at(document, "schema") : Text();
+    if (schema.has_value() && schema->starts_with("mountaudit.declare/") && *schema != "mountaudit.declare/1")
+      return fail(ErrorKind::usage, where,
+                  fmt::format("{} is not read; what is read: {}", base::escape_control(*schema), declared_kinds));
+  }
   Parsed<facts::Declared> out;
   Objects objects(where, out);
   for (const Node& document : documents) objects.take(document);
-  if (!objects.seen_any())
-    return fail(ErrorKind::usage, where,
-                "holds no Kubernetes object (apiVersion and kind) and no schema: mountaudit.declare/1");
+  if (const std::string why = objects.why_useless(); !why.empty()) return fail(ErrorKind::usage, where, why);
   return out;
 }
 

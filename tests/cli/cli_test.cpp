@@ -38,6 +38,13 @@ bool one_line(const std::string& text) {
   return text.starts_with("mountaudit: ") && std::count(text.begin(), text.end(), '\n') == 1 && text.ends_with('\n');
 }
 
+bool finds(const std::string& report, std::string_view rule) {
+  const auto parsed = base::parse_json(report, "report");
+  REQUIRE(parsed.has_value());
+  const auto& found = parsed->at("findings").as_array();
+  return std::any_of(found.begin(), found.end(), [&](const json::value& one) { return one.at("rule").as_string() == rule; });
+}
+
 // Everything in a JSON report that judging made, without the facts.
 std::string judged(const std::string& report) {
   auto parsed = base::parse_json(report, "report");
@@ -261,6 +268,97 @@ TEST_CASE("cli: a report of texts alone bears the name of the one file, or says 
   }
 }
 
+namespace {
+
+constexpr const char* cluster_yaml =
+    "apiVersion: v1\nkind: List\nitems:\n"
+    "- apiVersion: v1\n  kind: PersistentVolume\n  metadata:\n    name: pv-data\n  spec:\n"
+    "    mountOptions: [nfsvers=4.1, nconnect=8, hard]\n"
+    "    nfs:\n      server: 192.0.2.1\n      path: /data\n"
+    "- apiVersion: v1\n  kind: Secret\n  metadata:\n    name: chap\n  stringData:\n    password: planted-secret\n"
+    "---\n"
+    "apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: fast\nprovisioner: nfs.csi.k8s.io\n"
+    "mountOptions: [soft]\n---\n"
+    "apiVersion: trident.netapp.io/v1\nkind: TridentBackendConfig\nmetadata:\n  name: nas\nspec:\n"
+    "  storageDriverName: ontap-nas\n  nfsMountOptions: nconnect=4\n  credentials:\n    name: planted-name\n";
+
+constexpr const char* one_mount =
+    "192.0.2.1:/data /mnt/data nfs4 rw,vers=4.1,rsize=65536,wsize=65536,hard,proto=tcp,timeo=600,"
+    "retrans=2,sec=sys,clientaddr=192.0.2.7,local_lock=none,addr=192.0.2.1 0 0\n";
+
+}  // namespace
+
+TEST_CASE("cli: what --declare names enters what was asked for, with its place, and asks no secret") {
+  const Scratch scratch;
+  const std::string cluster = scratch.write("cluster.yaml", cluster_yaml);
+  const std::string mounts = scratch.write("mounts", one_mount);
+  const auto facts = run({"collect", "--input", "mounts=" + mounts, "--declare", cluster});
+  INFO(facts.err);
+  REQUIRE(facts.code == 0);
+  const auto document = base::parse_json(facts.out, "facts");
+  REQUIRE(document.has_value());
+  const auto& asked = document->at("nfs").at("mounts").at(0).at("asked");
+  CHECK(asked.at("origin") == "pv");
+  CHECK(asked.at("path") == json::value(cluster + ":4"));
+  CHECK(asked.at("text") == "nfsvers=4.1,nconnect=8,hard");
+  CHECK(document->at("declared").at("storage_classes").at(0).at("name") == "fast");
+  CHECK(document->at("declared").at("trident_backends").at(0).at("nfs_mount_options") == "nconnect=4");
+  CHECK_FALSE(has(facts.out, "planted"));
+  CHECK(has(facts.out, "Secret of v1 is not looked at"));
+
+  // nconnect=8 was asked for, the kernel runs one connection.
+  const auto direct =
+      run({"audit", "--input", "mounts=" + mounts, "--declare", cluster, "--format", "json", "--fail-on", "never"});
+  CHECK(finds(direct.out, "NFS-NCONNECT-002"));
+  CHECK_FALSE(finds(run({"audit", "--input", "mounts=" + mounts, "--format", "json"}).out, "NFS-NCONNECT-002"));
+  // Saved facts keep it, facts saved without it take it, and standard input is as good as a file.
+  const std::string saved = scratch.write("facts.json", facts.out);
+  CHECK(judged(run({"audit", "--from", saved, "--format", "json"}).out) == judged(direct.out));
+  const std::string bare = scratch.write("bare.json", run({"collect", "--input", "mounts=" + mounts}).out);
+  CHECK(has(run({"audit", "--from", bare, "--declare", "-", "--format", "json"}, {}, cluster_yaml).out,
+            "\"standard input:4\""));
+}
+
+TEST_CASE("cli: collect --raw keeps what was declared") {
+  const Scratch scratch;
+  const std::string cluster = scratch.write("cluster.yaml", cluster_yaml);
+  REQUIRE(run({"collect", "--root", worker, "--declare", cluster, "--raw", scratch.path("raw")}).code == 0);
+  const auto direct = run({"audit", "--root", worker, "--declare", cluster, "--format", "json"});
+  CHECK(judged(run({"audit", "--root", scratch.path("raw"), "--format", "json"}).out) == judged(direct.out));
+  CHECK_FALSE(has(test::read_file(scratch.path("raw/mountaudit/declared.json")), "planted"));
+}
+
+TEST_CASE("cli: what --declare cannot read is exit 2 and one line that says what it reads") {
+  const Scratch scratch;
+  const std::string mounts = scratch.write("mounts", one_mount);
+  const std::string secret = scratch.write("secret.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n");
+  const std::string own = scratch.write("own.yaml", "schema: mountaudit.declare/2\nstorage: []\n");
+  struct Row {
+    std::string argument;
+    std::string part;
+  };
+  for (const Row& row : {Row{"ontap-qos=" + secret, "--declare ontap-qos="},
+                         {"qos=" + secret, "there is no such kind"},
+                         {secret, "holds Secret of v1, which is not looked at"},
+                         {own, "mountaudit.declare/2 is not read"},
+                         {mounts, "StorageClass"}}) {
+    const auto ran = run({"audit", "--input", "mounts=" + mounts, "--declare", row.argument});
+    INFO(ran.err);
+    CHECK(ran.code == 2);
+    CHECK(ran.out.empty());
+    CHECK(one_line(ran.err));
+    CHECK(has(ran.err, row.part));
+    CHECK(has(ran.err, "what is read: Kubernetes YAML or JSON (PersistentVolume,"));
+  }
+  CHECK(run({"audit", "--input", "mounts=" + mounts, "--declare", scratch.path("none.yaml")}).code == 2);
+  const auto broken = run({"audit", "--declare", scratch.write("broken.yaml", "apiVersion: v1\nkind: [\n")});
+  CHECK(broken.code == 2);
+  CHECK(has(broken.err, "broken.yaml:"));
+  const auto twice = run({"audit", "--input", "mounts=-", "--declare", "-"});
+  CHECK(twice.code == 2);
+  CHECK(has(twice.err, "standard input is named more than once"));
+}
+
 TEST_CASE("cli: --only, --skip and --profile choose") {
   const auto only = run({"audit", "--root", worker, "--only", "NFS-VERS-*", "--format", "json"});
   CHECK(has(only.out, "NFS-VERS-001"));
@@ -342,6 +440,8 @@ TEST_CASE("cli: every command explains itself with usage, all its options and an
       const std::string name = std::string(option.name) + (option.value.empty() ? "" : " ") + std::string(option.value);
       CHECK(has(help.out, name) == cli::takes(command, option));
     }
+    for (const auto& option : cli::options())
+      if (!option.example.empty()) CHECK(has(help.out, option.example) == cli::takes(command, option));
     std::string_view rest = help.out;
     std::string_view line;
     while (base::next_line(rest, line)) CHECK(base::display_width(line) <= 80);
