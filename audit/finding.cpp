@@ -21,6 +21,17 @@ std::optional<Severity> severity_from(std::string_view word) {
   return std::nullopt;
 }
 
+const char* time_part_word(TimePart part) {
+  switch (part) {
+    case TimePart::queue: return "queue";
+    case TimePart::network: return "network";
+    case TimePart::server: return "server";
+    case TimePart::reply: return "reply";
+    case TimePart::client: return "client";
+  }
+  return "reply";
+}
+
 std::size_t Report::count(Severity severity) const {
   return static_cast<std::size_t>(
       std::count_if(findings.begin(), findings.end(), [&](const Finding& f) { return f.severity == severity; }));

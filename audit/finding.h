@@ -120,6 +120,72 @@ struct Profile {
   std::string why;
 };
 
+// Where the mean time of an operation goes (audit/eval/time.h).
+enum class TimePart : std::uint8_t {
+  queue,    // in the client, until the request was last put on the wire
+  network,  // TCP's round trip
+  server,   // from the request on the wire to the reply, less the network
+  reply,    // both of them, where TCP's round trip is not known
+  client,   // after the reply
+};
+const char* time_part_word(TimePart part);
+
+struct OpTime {
+  std::string op;
+  std::uint64_t ops = 0;
+  std::optional<std::uint64_t> errors;  // ended with an error status; not counted by kernels before 5.3
+  std::uint64_t retrans = 0;            // transmissions beyond the first
+  double total_s = 0;                   // time of all of them
+  double mean_ms = 0;                   // sum of the parts
+  double queue_ms = 0;
+  std::optional<double> network_ms;
+  double server_ms = 0;  // the whole of the reply where the network's part is not known
+  double client_ms = 0;
+  TimePart most = TimePart::server;  // the part that takes most
+  double most_share = 0;             // its share of mean_ms
+};
+
+struct MountTime {
+  std::vector<std::string> mounts;  // mount points with the same worst operations and verdicts
+  std::vector<OpTime> worst;        // at most three, by total time; counters of these mounts together
+};
+
+struct ClientTime {
+  Subject subject;
+  std::optional<double> window_s;    // between two samples; else since the mount
+  std::optional<OpTime> all;         // of all operations; none where nothing was counted
+  std::string network_how;           // what told TCP's round trip
+  std::vector<std::string> invalid;  // operations whose time counters wrapped: left out
+  std::optional<std::uint64_t> connections;
+  std::optional<double> balance;             // requests of the busiest connection over the mean of all
+  std::string slots_kind;                    // session (NFSv4.1 and later) or connection
+  std::optional<std::uint64_t> slots_peak;   // most in use at once: of all connections, or of the busiest one
+  bool slots_exact = true;                   // false: an upper bound, of several connections that share a session
+  std::optional<std::uint64_t> slots_limit;  // of the session, or of one connection
+  std::vector<MountTime> mounts;
+  // Requests had to wait for a slot.
+  bool slots_full() const { return slots_peak && slots_limit && *slots_peak >= *slots_limit; }
+};
+
+// An option as it was asked for, as the kernel runs it, and what the server allows (audit/eval/side_by_side.h).
+struct OptionSides {
+  std::string option;
+  facts::Value asked;      // absent: what could be read does not name it
+  std::string asked_from;  // kind of place that names it
+  facts::Value effective;
+  facts::Value allowed;  // absent: the server has no say
+  bool differs = false;  // the kernel runs something else than was asked for
+  bool more = false;     // the server allows more than what runs
+};
+
+struct SideBySide {
+  Subject subject;                  // nfs.client, or nfs.server where nothing is mounted from it
+  std::vector<std::string> mounts;  // mount points that are alike in all of it
+  std::string origin;               // kind of place that asks for them; empty: not known
+  std::string path;                 // of the first
+  std::vector<OptionSides> rows;
+};
+
 struct Report {
   std::string tool_version;
   std::vector<Profile> profiles;
@@ -128,6 +194,8 @@ struct Report {
   std::vector<Passed> passed;
   std::vector<NotDecided> unknown;
   std::size_t not_applicable = 0;
+  std::vector<ClientTime> time;
+  std::vector<SideBySide> side_by_side;
   std::vector<Waived> waived;
   double duration_s = 0;                // of the whole run; given by the caller, never in JSON goldens
   const facts::Facts* facts = nullptr;  // the document judged; embedded in the JSON report, node line of the text

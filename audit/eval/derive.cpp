@@ -338,6 +338,12 @@ void add_window(ClientOp::Window& window, const facts::NfsOp& now, const facts::
 
 }  // namespace
 
+const facts::NfsMount* Context::comparable_mount(std::uint32_t mount) const {
+  if (!facts.earlier || !index_->not_comparable.empty()) return nullptr;
+  const facts::NfsMount* before = earlier_mount(mount);
+  return before != nullptr && is_same_mount(*before, facts.nfs.mounts[mount]) ? before : nullptr;
+}
+
 const ClientNumbers& Context::numbers(std::uint32_t client) const {
   const auto known = index_->numbers.find(client);
   if (known != index_->numbers.end()) return known->second;
@@ -349,11 +355,9 @@ const ClientNumbers& Context::numbers(std::uint32_t client) const {
     const facts::NfsMount& mount = facts.nfs.mounts[m];
     if (mount.ops.empty()) continue;
     counted = true;
-    const facts::NfsMount* before = facts.earlier && index_->not_comparable.empty() ? earlier_mount(m) : nullptr;
-    if (before != nullptr && !is_same_mount(*before, mount)) {
-      before = nullptr;
+    const facts::NfsMount* before = comparable_mount(m);
+    if (before == nullptr && facts.earlier && index_->not_comparable.empty() && earlier_mount(m) != nullptr)
       dropped = true;
-    }
     if (before != nullptr) {
       result.has_window = true;
       if (mount.age_s.has_value() && before->age_s.has_value() && *mount.age_s > *before->age_s)

@@ -130,6 +130,7 @@ class Context {
   const std::vector<std::uint32_t>& mounts_of_client(std::uint32_t client) const;
   const ClientNumbers& numbers(std::uint32_t client) const;
   const facts::NfsMount* earlier_mount(std::uint32_t mount) const;
+  const facts::NfsMount* comparable_mount(std::uint32_t mount) const;  // the same, where its counters went on from then
   const facts::NfsClient* earlier_client(std::uint32_t client) const;
   std::optional<double> sample_gap_s()
       const;                               // between the earlier sample and this one; none where they do not compare

@@ -9,6 +9,8 @@
 #include "audit/base/text.h"
 #include "audit/eval/derive.h"
 #include "audit/eval/draft.h"
+#include "audit/eval/side_by_side.h"
+#include "audit/eval/time.h"
 
 namespace audit {
 
@@ -442,6 +444,8 @@ Report judge(const facts::Facts& facts, const RuleSet& rules, const JudgeOptions
   report.profiles = std::move(distinct);
   const Context context(facts);
   Judge(context, rules, options, report).run();
+  report.time = where_time_goes(context);
+  report.side_by_side = side_by_side(context);
   return report;
 }
 

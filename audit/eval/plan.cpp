@@ -368,8 +368,14 @@ class Planner {
     for (Draft& draft : drafts_) {
       if (!client_of(draft.items.front())) remediate_alone(draft);
     }
-    std::stable_sort(plan.begin(), plan.end(), [](const PlanEntry& a, const PlanEntry& b) {
-      return a.subject != b.subject ? a.subject < b.subject : a.platform < b.platform;
+    std::map<std::string, std::string> asking;  // platform that asks now, by client
+    for (const auto& [client, unused] : by_client)
+      asking.emplace(context_.facts.nfs.clients[client].id, asking_platform(client));
+    // The place where the options were found comes first.
+    const auto rank = [&](const PlanEntry& entry) { return asking[entry.subject.id] == entry.platform ? 0 : 1; };
+    std::stable_sort(plan.begin(), plan.end(), [&](const PlanEntry& a, const PlanEntry& b) {
+      if (a.subject != b.subject) return a.subject < b.subject;
+      return rank(a) != rank(b) ? rank(a) < rank(b) : a.platform < b.platform;
     });
     return plan;
   }
@@ -381,6 +387,16 @@ class Planner {
     if (reference == nullptr) return std::nullopt;
     const Joined joined = reference->get(context_, item);
     return joined.item ? std::optional(joined.item->index) : std::nullopt;
+  }
+
+  // The platform whose place asks for the first mount of the client that anything asks for.
+  std::string asking_platform(std::uint32_t client) const {
+    for (const std::uint32_t mount : context_.mounts_of_client(client)) {
+      const auto& asked = context_.facts.nfs.mounts[mount].asked;
+      if (!asked.has_value()) continue;
+      return asked->origin == "trident-backend" ? "trident" : asked->origin;
+    }
+    return "";
   }
 
   std::vector<Item> mounts_of(std::uint32_t client) const {

@@ -2,6 +2,7 @@
 
 #include "audit/base/json.h"
 #include "audit/facts/facts.h"
+#include "audit/report/words.h"
 #include "audit/snapshot/document.h"
 
 namespace audit {
@@ -133,6 +134,97 @@ void write_summary(JsonWriter& out, const Report& report) {
   out.end_object();
 }
 
+void number(JsonWriter& out, std::string_view key, double value) {
+  out.key(key);
+  out.number(value);
+}
+
+template <class T>
+void known_number(JsonWriter& out, std::string_view key, const std::optional<T>& value) {
+  if (!value) return;  // a missing key is not known
+  out.key(key);
+  out.number(*value);
+}
+
+void write_op_time(JsonWriter& out, const OpTime& op, const ClientTime& client) {
+  out.begin_object();
+  if (!op.op.empty()) member(out, "op", op.op);
+  member(out, "ops", op.ops);
+  known_number(out, "errors", op.errors);
+  member(out, "retrans", op.retrans);
+  number(out, "total_s", op.total_s);
+  number(out, "mean_ms", op.mean_ms);
+  number(out, "queue_ms", op.queue_ms);
+  known_number(out, "network_ms", op.network_ms);
+  number(out, op.network_ms ? "server_ms" : "reply_ms", op.server_ms);
+  number(out, "client_ms", op.client_ms);
+  member(out, "most", time_part_word(op.most));
+  number(out, "most_ratio", op.most_share);
+  member(out, "verdict", time_verdict(op, client, Language::en));
+  out.end_object();
+}
+
+void write_time(JsonWriter& out, const ClientTime& time) {
+  out.begin_object();
+  out.key("subject");
+  write_subject(out, time.subject);
+  member(out, "how", time.window_s ? "between two samples" : "since the mount");
+  known_number(out, "window_s", time.window_s);
+  if (!time.network_how.empty()) member(out, "network_how", time.network_how);
+  known_number(out, "connections", time.connections);
+  known_number(out, "balance", time.balance);
+  member(out, "slots_of", time.slots_kind);
+  known_number(out, "slots_peak", time.slots_peak);
+  known_number(out, "slots_limit", time.slots_limit);
+  if (time.slots_peak) {
+    out.key("slots_peak_exact");
+    out.boolean(time.slots_exact);
+  }
+  if (!time.invalid.empty()) texts(out, "invalid", time.invalid);
+  if (time.all) {
+    out.key("all");
+    write_op_time(out, *time.all, time);
+  }
+  list(out, "mounts", time.mounts, [&](const MountTime& mounts) {
+    out.begin_object();
+    texts(out, "targets", mounts.mounts);
+    list(out, "worst", mounts.worst, [&](const OpTime& op) { write_op_time(out, op, time); });
+    out.end_object();
+  });
+  out.end_object();
+}
+
+void write_side(JsonWriter& out, std::string_view key, const facts::Value& value) {
+  if (value.is_unknown()) return;
+  out.key(key);
+  snapshot::write_value(out, value);
+}
+
+void write_side_by_side(JsonWriter& out, const SideBySide& table) {
+  out.begin_object();
+  out.key("subject");
+  write_subject(out, table.subject);
+  texts(out, "mounts", table.mounts);
+  if (!table.origin.empty()) {
+    member(out, "asked_by", table.origin);
+    member(out, "path", table.path);
+  }
+  list(out, "options", table.rows, [&](const OptionSides& row) {
+    out.begin_object();
+    member(out, "option", row.option);
+    write_side(out, "asked", row.asked);
+    if (!row.asked_from.empty()) member(out, "asked_from", row.asked_from);
+    write_side(out, "effective", row.effective);
+    write_side(out, "allowed", row.allowed);
+    out.key("differs");
+    out.boolean(row.differs);
+    out.key("server_allows_more");
+    out.boolean(row.more);
+    out.end_object();
+  });
+  out.end_object();
+}
+
 }  // namespace
 
 namespace {
@@ -193,6 +285,8 @@ void write_report(JsonWriter& out, const Report& report) {
     member(out, "until", waived.until);
     out.end_object();
   });
+  list(out, "time", report.time, [&](const ClientTime& time) { write_time(out, time); });
+  list(out, "side_by_side", report.side_by_side, [&](const SideBySide& table) { write_side_by_side(out, table); });
   out.key("facts");
   if (report.facts != nullptr) {
     snapshot::write_value(out, facts::ref_to(*report.facts));

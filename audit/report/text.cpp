@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -177,6 +178,10 @@ std::string minute(std::string_view when) {
 constexpr int name_columns = 44;
 constexpr int source_columns = 34;
 constexpr std::string_view derived = "derived from ";
+constexpr double high_mean_ms = 10;  // from here on a mean is worth a look: flash answers below 1 ms, disks in 5 to 10
+constexpr std::size_t most_time_clients = 3;
+constexpr int bar_columns = 20;
+constexpr int side_columns = 24;
 
 std::string number_text(double value) {
   if (value >= 100 || value <= -100) return fmt::format("{:.0f}", value);
@@ -248,15 +253,24 @@ std::vector<std::string> unique_in_order(const std::vector<std::string>& items) 
   return out;
 }
 
+// What is said of a finding without evidence: a sentence is never cut.
+enum class Brief : std::uint8_t {
+  messages,
+  titles_of_info,  // message above info, title of the others
+  titles,
+  names_of_info,  // titles above info, rule ids of the others in one line
+};
+
 // How much is said. The renderer takes the richest that fits the lines asked for.
 struct Detail {
-  int worst;          // findings with evidence and snippet
-  int message_lines;  // of those
-  int brief_lines;    // of the other findings
+  int worst;           // findings with evidence and snippet
+  int evidence_lines;  // of those
+  Brief brief;         // the other findings
   int snippet_lines;
   bool comments;  // of snippets
   bool affects;   // who suffers, at COULD BE BETTER too
   bool space;     // blank lines between the sections
+  int time_rows;  // operations of a client whose time matters
 };
 
 class TextReport {
@@ -297,6 +311,8 @@ class TextReport {
     write_better();
     write_plan();
     if (too_long()) return;
+    write_time();
+    write_side_by_side();
     write_not_checked();
     write_waived();
     if (!options_.verbose && detail_.space && !report_.findings.empty()) {
@@ -388,8 +404,9 @@ class TextReport {
   }
 
   // The message names its subject, with long mount points shortened unless all is asked for.
-  std::string message(const Finding& finding) const {
-    std::string text = clean(in_language(finding, &Texts::message));
+  std::string message(const Finding& finding) const { return about(finding, &Texts::message); }
+  std::string about(const Finding& finding, std::string Texts::*which) const {
+    std::string text = clean(in_language(finding, which));
     if (text.empty()) text = clean(in_language(finding, &Texts::title));
     if (!options_.verbose) {
       const auto shorten_name = [&](const Subject& subject) {
@@ -399,8 +416,21 @@ class TextReport {
       shorten_name(finding.subject);
       for (const auto& subject : finding.affects) shorten_name(subject);
     }
-    if (!names_subject(finding, text)) text = subject_name(finding.subject) + ": " + text;
+    if (!names_subject(finding, text)) text = host_name(finding.subject) + ": " + text;
     return text;
+  }
+  // A client is known by its server, unless several of this node's clients are.
+  std::string host_name(const Subject& subject) const {
+    if (options_.verbose || subject.kind != "nfs.client" || report_.facts == nullptr) return subject_name(subject);
+    const facts::NfsClient* found = nullptr;
+    for (const auto& client : report_.facts->nfs.clients) {
+      if (client.id == subject.id) found = &client;
+    }
+    if (found == nullptr || !found->server_name.has_value()) return subject_name(subject);
+    for (const auto& client : report_.facts->nfs.clients) {
+      if (&client != found && client.server_name == found->server_name) return subject_name(subject);
+    }
+    return elide(clean(*found->server_name), name_columns);
   }
   std::string subject_name(const Subject& subject) const {
     return options_.verbose ? clean(subject.id) : elide(clean(subject.id), name_columns);
@@ -448,19 +478,19 @@ class TextReport {
 
   // What it is, whom it hits, what to do; then what that rests on.
   void write_finding(const Finding& finding, bool names) {
-    // What is broken at this moment is told in whole sentences, whatever the room.
+    // The evidence of what is broken at this moment is told whole, whatever the room; sentences always are.
     const bool whole = names && finding.severity == Severity::error;
-    const int limit = options_.verbose ? unlimited : whole ? 6 : detail_.message_lines;
-    page_.paragraph(front(finding), message(finding), limit, Paint::plain, 4 + severity_columns_);
+    const int limit = options_.verbose ? unlimited : whole ? 6 : detail_.evidence_lines;
+    page_.paragraph(front(finding), message(finding), unlimited, Paint::plain, 4 + severity_columns_);
     if (names || detail_.affects || options_.verbose) write_affects(finding, names);
-    write_advice(finding, limit);
-    if (finding.gain) labelled(words_.gain, clean(finding.gain->text), limit);
+    write_advice(finding);
+    if (finding.gain) labelled(words_.gain, clean(finding.gain->text));
     if (finding.could_be)
       labelled(words_.note,
                fmt::format(fmt::runtime(words_.could_be), severity_name(finding.could_be->severity),
                            clean(finding.could_be->needs)),
                limit);
-    for (const auto& note : notes(finding)) labelled(words_.note, clean(note), limit);
+    for (const auto& note : notes(finding)) labelled(words_.note, clean(note));
     write_evidence(finding, limit);
     if (options_.verbose) write_background(finding);
   }
@@ -581,13 +611,13 @@ class TextReport {
     if (!parts.empty()) labelled(words_.affects, base::join(parts, "; "), options_.verbose ? unlimited : names ? 4 : 2);
   }
 
-  void write_advice(const Finding& finding, int limit) {
+  void write_advice(const Finding& finding) {
     std::string advice = clean(in_language(finding, &Texts::recommendation));
     if (!finding.effect.empty()) {
       while (advice.ends_with('.')) advice.pop_back();
       advice += fmt::format(" ({})", clean(effect_words(finding.effect, options_.language)));
     }
-    if (!base::trim(advice).empty()) labelled(words_.advice, advice, limit);
+    if (!base::trim(advice).empty()) labelled(words_.advice, advice);
     std::size_t shown = 0;
     for (const auto& remedy : finding.remediation) {
       if (!options_.verbose && (shown > 0 || in_plan(finding))) break;
@@ -598,7 +628,7 @@ class TextReport {
   }
 
   // A snippet is text to be copied: only its comments are wrapped.
-  void write_snippet(const std::string& platform, const std::string& text, const std::string& also = "") {
+  void write_snippet(const std::string& platform, const std::string& text) {
     std::vector<std::string> lines;
     std::string_view rest = base::trim(text);
     std::string_view line;
@@ -615,7 +645,7 @@ class TextReport {
     std::string indent = margin + "      ";  // a long line starts further left
     if (display_width(indent) + widest > page_.width()) indent = margin;
     if (display_width(indent) + widest > page_.width()) indent = "    ";
-    const bool one = lines.size() == 1 && also.empty() &&
+    const bool one = lines.size() == 1 &&
                      static_cast<int>(margin.size()) + 8 + display_width(clean(platform)) + widest <= page_.width();
     const Piece label{base::pad_right(words_.write, 4) + "  ", Paint::label};
     if (one) {
@@ -623,8 +653,7 @@ class TextReport {
                       "");
       return;
     }
-    page_.paragraph({{margin, Paint::plain}, label}, clean(platform) + (also.empty() ? "" : " (" + also + ")") + ":",
-                    unlimited, Paint::label);
+    page_.paragraph({{margin, Paint::plain}, label}, clean(platform) + ":", unlimited, Paint::label);
     const std::size_t most = options_.verbose ? lines.size() : static_cast<std::size_t>(detail_.snippet_lines);
     for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) {
       if (lines[i].starts_with("# ")) {
@@ -652,14 +681,20 @@ class TextReport {
     page_.blank();
   }
 
-  // ---- COULD BE BETTER: the worst in full, the others one line each; equal rules of equal severity share a line.
+  // ---- COULD BE BETTER: the worst in full, the others in a sentence; equal rules of equal severity share it.
   void write_better() {
     const int left = std::max(0, 3 - static_cast<int>(broken_.size()));
     const auto worst = static_cast<std::size_t>(std::min(detail_.worst, std::max(left, broken_.empty() ? 3 : 1)));
+    std::vector<std::string> only_named;
     for (std::size_t i = 0; i < better_.size() && !too_long(); ++i) {
       const Finding& finding = *better_[i];
-      if (options_.verbose || (i < worst && finding.severity != Severity::info)) {
+      const bool info = finding.severity == Severity::info;
+      if (options_.verbose || (i < worst && !info)) {
         write_finding(finding, false);
+        continue;
+      }
+      if (info && detail_.brief == Brief::names_of_info) {
+        only_named.push_back(clean(finding.rule));
         continue;
       }
       std::size_t same = 0;
@@ -668,14 +703,17 @@ class TextReport {
         ++i;
         ++same;
       }
-      std::string text = message(finding);
-      if (same > 0) {
-        const std::string more = fmt::format(fmt::runtime(words_.more_subjects), same);
-        const int room = page_.width() - 6 - severity_columns_ - rule_columns_ - display_width(more);
-        text = base::shorten(text, std::max(20, room * detail_.brief_lines)) + more;
-      }
-      page_.paragraph(front(finding), text, detail_.brief_lines, Paint::plain, 4 + severity_columns_);
+      const bool title = detail_.brief == Brief::titles || detail_.brief == Brief::names_of_info ||
+                         (info && detail_.brief == Brief::titles_of_info);
+      std::string text = about(finding, title ? &Texts::title : &Texts::message);
+      if (same > 0) text += fmt::format(fmt::runtime(words_.more_subjects), same);
+      page_.paragraph(front(finding), text, unlimited, Paint::plain, 4 + severity_columns_);
     }
+    if (only_named.empty()) return;
+    page_.paragraph({{"  ", Paint::plain},
+                     {base::pad_right(severity_name(Severity::info), severity_columns_), paint_of(Severity::info)},
+                     {"  ", Paint::plain}},
+                    base::join(unique_in_order(only_named), ", "));
   }
 
   bool in_plan(const Finding& finding) const {
@@ -685,26 +723,191 @@ class TextReport {
     });
   }
 
-  // The merged change per subject: for the first platform in full, the others by name.
+  // The merged change per subject, for each place found on the node.
   void write_plan() {
     for (std::size_t i = 0; i < report_.plan.size() && !too_long(); ++i) {
       const PlanEntry& entry = report_.plan[i];
-      const bool first_of_subject = i == 0 || report_.plan[i - 1].subject != entry.subject;
-      if (!options_.verbose && !first_of_subject) continue;
-      if (first_of_subject)
+      if (i == 0 || report_.plan[i - 1].subject != entry.subject)
         page_.paragraph(
             {{"  ", Paint::plain},
              {base::pad_right(words_.plan_word, severity_columns_), Paint::good},
              {"  ", Paint::plain}},
-            fmt::format(fmt::runtime(words_.plan), subject_name(entry.subject), clean(base::join(entry.clears, ", "))),
-            options_.verbose ? unlimited : 2);
-      std::vector<std::string> others;
-      for (std::size_t k = i + 1; k < report_.plan.size() && report_.plan[k].subject == entry.subject; ++k)
-        others.push_back(clean(report_.plan[k].platform));
-      const bool tell = !options_.verbose && !others.empty();
-      write_snippet(
-          entry.platform, entry.text,
-          tell ? fmt::format(fmt::runtime(words_.more_platforms), base::join(unique_in_order(others), ", ")) : "");
+            fmt::format(fmt::runtime(words_.plan), subject_name(entry.subject), clean(base::join(entry.clears, ", "))));
+      write_snippet(entry.platform, entry.text);
+    }
+  }
+
+  // ---- WHERE THE TIME GOES: with -v of every client, else of those whose findings or means ask for it.
+  static bool is_about_time(const std::string& rule) {
+    return rule.starts_with("NFS-STAT-00") || rule.starts_with("NFS-SLOTS-") || rule == "NFS-NCONNECT-001";
+  }
+  bool is_asked_for(const ClientTime& time) const {
+    if (options_.verbose) return true;
+    if (detail_.time_rows == 0 || !time.all) return false;
+    if (time.all->mean_ms >= high_mean_ms) return true;
+    return std::any_of(report_.findings.begin(), report_.findings.end(), [&](const Finding& finding) {
+      if (finding.severity == Severity::info || !is_about_time(finding.rule)) return false;
+      const auto is_of = [&](const Subject& subject) {
+        return subject == time.subject ||
+               (subject.kind == "nfs.mount" &&
+                std::any_of(time.mounts.begin(), time.mounts.end(), [&](const MountTime& mounts) {
+                  return std::find(mounts.mounts.begin(), mounts.mounts.end(), subject.id) != mounts.mounts.end();
+                }));
+      };
+      return is_of(finding.subject) || std::any_of(finding.affects.begin(), finding.affects.end(), is_of);
+    });
+  }
+
+  void write_time() {
+    bool headed = false;
+    std::size_t shown = 0, left = 0;
+    for (const auto& time : report_.time) {
+      if (!is_asked_for(time)) continue;
+      if (!options_.verbose && shown == most_time_clients) {
+        ++left;
+        continue;
+      }
+      ++shown;
+      if (!headed) {
+        if (detail_.space) page_.blank();
+        page_.paragraph({{std::string(words_.time) + "  ", Paint::head}}, words_.time_legend, unlimited, Paint::label,
+                        2);
+        headed = true;
+      }
+      write_client_time(time);
+    }
+    if (left > 0) page_.line("  " + fmt::format(fmt::runtime(words_.more_lines), left), Paint::label);
+  }
+
+  void write_client_time(const ClientTime& time) {
+    const std::string how =
+        time.window_s ? fmt::format(fmt::runtime(words_.between_samples), *time.window_s) : words_.since_mount;
+    page_.paragraph({{"  ", Paint::plain}}, subject_name(time.subject) + ", " + how);
+    int name_width = display_width(words_.all_operations);
+    for (const auto& mounts : time.mounts) {
+      for (const auto& op : mounts.worst) name_width = std::max(name_width, display_width(clean(op.op)));
+    }
+    for (std::size_t i = 0; i < time.mounts.size(); ++i) {
+      const MountTime& mounts = time.mounts[i];
+      if (!options_.verbose && i > 0) break;
+      if (options_.verbose && time.mounts.size() > 1)
+        page_.paragraph({{"    ", Paint::plain}}, mount_names(mounts.mounts));
+      const std::size_t most = options_.verbose ? mounts.worst.size() : static_cast<std::size_t>(detail_.time_rows);
+      for (std::size_t k = 0; k < std::min(most, mounts.worst.size()); ++k)
+        write_op_time(mounts.worst[k], time, clean(mounts.worst[k].op), name_width);
+    }
+    if (!options_.verbose) return;
+    if (time.all) write_op_time(*time.all, time, words_.all_operations, name_width);
+    std::vector<std::string> parts;
+    if (time.connections)
+      parts.push_back(*time.connections == 1 || !time.balance
+                          ? *time.connections == 1 ? words_.connection_one
+                                                   : kind_count(*time.connections, "connection", options_.language)
+                          : fmt::format(fmt::runtime(words_.connections), *time.connections, *time.balance));
+    if (time.slots_peak && time.slots_limit)
+      parts.push_back(
+          fmt::format(fmt::runtime(time.slots_kind == "session" ? words_.slots_session : words_.slots_connection),
+                      (time.slots_exact ? "" : "<= ") + std::to_string(*time.slots_peak), *time.slots_limit));
+    if (time.network_how.empty()) parts.emplace_back(words_.network_not_known);
+    if (!time.invalid.empty())
+      parts.push_back(fmt::format(fmt::runtime(words_.wrapped), clean(base::join(time.invalid, ", "))));
+    if (!parts.empty()) page_.paragraph({{"    ", Paint::plain}}, base::join(parts, "; "));
+  }
+
+  // One line: operation, mean, a bar of its parts, the verdict.
+  void write_op_time(const OpTime& op, const ClientTime& time, const std::string& name, int name_width) {
+    struct Part {
+      char letter;
+      double ms;
+      Paint paint;
+    };
+    const std::array<Part, 4> parts = {{{'q', op.queue_ms, Paint::warning},
+                                        {'n', op.network_ms.value_or(0), Paint::notice},
+                                        {op.network_ms ? 's' : 'r', op.server_ms, Paint::plain},
+                                        {'c', op.client_ms, Paint::label}}};
+    std::vector<Piece> front = {{"    " + base::pad_right(name, name_width), Paint::plain},
+                                {fmt::format("{:>9} ms  [", number_text(op.mean_ms)), Paint::plain}};
+    int used = 0;
+    double sum = 0;
+    for (const Part& part : parts) {
+      sum += part.ms;
+      const int end = static_cast<int>(std::lround(sum / op.mean_ms * bar_columns));
+      if (end > used) front.push_back({std::string(static_cast<std::size_t>(end - used), part.letter), part.paint});
+      used = std::max(used, end);
+    }
+    front.push_back({"]  ", Paint::plain});
+    std::string text = time_verdict(op, time, options_.language);
+    if (options_.verbose) {
+      text += "; " + fmt::format(fmt::runtime(words_.operations), op.ops);
+      if (op.errors && *op.errors > 0) text += ", " + fmt::format(fmt::runtime(words_.errors), *op.errors);
+    }
+    page_.paragraph(front, text);
+  }
+
+  std::string mount_names(const std::vector<std::string>& mounts) const {
+    if (mounts.empty()) return "";
+    std::string text = kind_count(mounts.size(), "nfs.mount", options_.language) + ": " +
+                       elide(clean(mounts.front()), page_.width() - 30);
+    if (mounts.size() > 1) text += fmt::format(fmt::runtime(words_.more_names), mounts.size() - 1);
+    return text;
+  }
+
+  // ---- SIDE BY SIDE, with -v.
+  std::string cell(const facts::Value& value) const {
+    if (const auto* unknown = std::get_if<facts::Unknown>(&value.data))
+      return unknown->why.starts_with("not asked") ? words_.not_asked : words_.not_known_cell;
+    return value.is_absent() ? "-" : value_text(value);
+  }
+
+  void write_side_by_side() {
+    if (!options_.verbose || report_.side_by_side.empty()) return;
+    if (detail_.space) page_.blank();
+    page_.paragraph({{std::string(words_.side_by_side) + "  ", Paint::head}}, words_.side_legend, unlimited,
+                    Paint::label, 2);
+    for (const auto& table : report_.side_by_side) write_side_table(table);
+  }
+
+  void write_side_table(const SideBySide& table) {
+    std::string head = clean(table.subject.id);
+    if (!table.mounts.empty()) head += ", " + mount_names(table.mounts);
+    page_.paragraph({{"  ", Paint::plain}}, head);
+    if (!table.mounts.empty())
+      page_.paragraph({{"  ", Paint::plain}},
+                      table.origin.empty()
+                          ? words_.asked_by_none
+                          : fmt::format(fmt::runtime(words_.asked_by), clean(table.origin), clean(table.path)),
+                      unlimited, Paint::label);
+    struct Row {
+      std::string mark;
+      std::array<std::string, 4> cells;
+    };
+    std::vector<Row> rows;
+    rows.push_back({"", {words_.side_option, words_.side_asked, words_.side_effective, words_.side_allowed}});
+    for (const auto& side : table.rows) {
+      if (side.asked.is_absent() && side.effective.is_absent() && side.allowed.is_absent()) continue;
+      Row row{side.differs ? "*"
+              : side.more  ? "+"
+                           : "",
+              {clean(side.option), cell(side.asked), cell(side.effective), cell(side.allowed)}};
+      if (side.asked.as_text() != nullptr && side.asked_from != table.origin && !side.asked_from.empty())
+        row.cells[1] += " (" + clean(side.asked_from) + ")";
+      for (std::size_t c = 1; c < 3; ++c) row.cells[c] = elide(row.cells[c], side_columns);
+      rows.push_back(std::move(row));
+    }
+    // Of a server that is not mounted there is only what it allows.
+    const auto is_shown = [&](std::size_t column) { return column == 0 || !table.mounts.empty(); };
+    std::array<int, 3> widths{};
+    for (const Row& row : rows) {
+      for (std::size_t c = 0; c < widths.size(); ++c) widths[c] = std::max(widths[c], display_width(row.cells[c]));
+    }
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const Row& row = rows[r];
+      const Paint paint = r == 0 ? Paint::label : row.mark == "*" ? Paint::warning : Paint::plain;
+      std::vector<Piece> front = {{"  " + base::pad_right(row.mark, 2), paint}};
+      for (std::size_t c = 0; c < widths.size(); ++c) {
+        if (is_shown(c)) front.push_back({base::pad_right(row.cells[c], widths[c]) + "  ", paint});
+      }
+      page_.paragraph(front, row.cells[3], unlimited, paint);
     }
   }
 
@@ -735,37 +938,67 @@ class TextReport {
   }
 
   // ---- NOT CHECKED: what could not be read, then rules by the reason they share.
-  void write_not_checked() {
-    struct Group {
-      std::string reason;
-      std::vector<std::string> rules;
-    };
-    std::vector<Group> groups;
+  struct NotChecked {
+    std::string why;
+    std::vector<std::string> rules;
+    std::vector<std::string> facts;  // that the rules miss
+  };
+
+  // "needs network.paths.on_link: not asked (passive); needs ..." is one reason per fact.
+  std::vector<NotChecked> reasons() const {
+    std::vector<NotChecked> groups;
     std::map<std::string, std::size_t> at;
     for (const auto& row : report_.unknown) {
-      const std::string reason = clean(without_positions(row.reason));
-      const auto [found, added] = at.try_emplace(reason, groups.size());
-      if (added) groups.push_back({reason, {}});
-      groups[found->second].rules.push_back(clean(row.rule));
+      std::string_view rest = row.reason;
+      const bool needs = rest.starts_with("needs ");
+      if (needs) rest.remove_prefix(6);
+      std::vector<std::string> whys, facts;
+      while (!rest.empty()) {
+        const auto end = std::min(needs ? rest.find("; ") : std::string_view::npos, rest.size());
+        const std::string piece = clean(without_positions(rest.substr(0, end)));
+        rest.remove_prefix(std::min(rest.size(), end + 2));
+        const auto colon = needs ? piece.find(": ") : std::string::npos;
+        if (colon != std::string::npos && piece.find(' ') > colon) {
+          facts.push_back(piece.substr(0, colon));
+          whys.push_back(piece.substr(colon + 2));
+        } else if (!piece.starts_with("and ")) {
+          whys.push_back(piece);
+        }
+      }
+      const std::string why = base::join(unique_in_order(whys), "; ");
+      const auto [found, added] = at.try_emplace(why, groups.size());
+      if (added) groups.push_back({why, {}, {}});
+      NotChecked& group = groups[found->second];
+      group.rules.push_back(clean(row.rule));
+      group.facts.insert(group.facts.end(), facts.begin(), facts.end());
     }
+    return groups;
+  }
+
+  void write_not_checked() {
+    const auto groups = reasons();
     const auto failed = failed_sources();
     if (groups.empty() && failed.empty()) return;
     section(words_.not_checked, false);
-    const int limit = options_.verbose ? unlimited : detail_.brief_lines;
     const std::size_t most = options_.verbose ? failed.size() + groups.size() : 4;
-    for (std::size_t i = 0; i < std::min(most, failed.size()); ++i)
-      page_.paragraph({{"  ", Paint::plain}}, failed[i], limit);
+    for (std::size_t i = 0; i < std::min(most, failed.size()); ++i) page_.paragraph({{"  ", Paint::plain}}, failed[i]);
     if (failed.size() > most)
       page_.line("  " + fmt::format(fmt::runtime(words_.more_lines), failed.size() - most), Paint::label);
     for (std::size_t i = 0; i < std::min(most, groups.size()); ++i) {
       auto rules = unique_in_order(groups[i].rules);
-      if (!options_.verbose && rules.size() > 3) {
-        const std::size_t more = rules.size() - 2;
-        rules.resize(2);
-        rules.back() += fmt::format(fmt::runtime(words_.more_names), more);
+      std::string text;
+      if (options_.verbose) {
+        text = base::join(rules, ", ");
+        const auto facts = unique_in_order(groups[i].facts);
+        if (!facts.empty()) text += " (" + base::join(facts, ", ") + ")";
+      } else {
+        const std::size_t more = rules.size() > 4 ? rules.size() - 3 : 0;
+        if (more > 0) rules.resize(3);
+        text = base::join(rules, ", ");
+        if (more > 0) text += fmt::format(fmt::runtime(words_.more_names), more);
       }
-      page_.paragraph({{"  ", Paint::plain}},
-                      fmt::format(fmt::runtime(words_.undecided), base::join(rules, ", "), groups[i].reason), limit);
+      page_.paragraph({{"  ", Paint::plain}}, fmt::format(fmt::runtime(words_.undecided), groups[i].why, text),
+                      unlimited, Paint::plain, 4);
     }
     if (groups.size() > most)
       page_.line("  " + fmt::format(fmt::runtime(words_.more_lines), groups.size() - most), Paint::label);
@@ -799,15 +1032,18 @@ class TextReport {
 std::string render_text(const Report& report, const RenderOptions& options) {
   // From rich to sparse. Where nothing fits (a node in bad shape) the second is used: then length is no longer the
   // point.
-  static constexpr std::array<Detail, 8> details = {{
-      {3, 3, 2, 6, true, true, true},
-      {3, 2, 1, 4, false, true, true},
-      {3, 2, 1, 2, false, false, true},
-      {3, 2, 1, 2, false, true, false},
-      {3, 2, 1, 2, false, false, false},
-      {2, 2, 1, 2, false, false, false},
-      {1, 2, 1, 1, false, false, false},
-      {0, 1, 1, 1, false, false, false},
+  static constexpr std::array<Detail, 11> details = {{
+      {3, 3, Brief::messages, 6, true, true, true, 3},
+      {3, 2, Brief::messages, 4, false, true, true, 3},
+      {3, 2, Brief::messages, 2, false, false, true, 1},
+      {3, 2, Brief::messages, 2, false, true, false, 1},
+      {3, 2, Brief::messages, 2, false, false, false, 1},
+      {2, 2, Brief::messages, 2, false, false, false, 1},
+      {1, 2, Brief::messages, 1, false, false, false, 1},
+      {0, 1, Brief::messages, 1, false, false, false, 1},
+      {0, 1, Brief::titles_of_info, 1, false, false, false, 1},
+      {0, 1, Brief::titles, 1, false, false, false, 1},
+      {0, 1, Brief::names_of_info, 1, false, false, false, 0},
   }};
   const int most_lines = options.verbose ? 0 : std::max(0, options.lines);
   for (const auto& detail : details) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace audit {
@@ -38,15 +39,37 @@ constexpr Words english = {
     .healthy_so_far = "All well as far as could be seen: {}, {}, {} not decided.",
     .no_mounts = "No NFS mounts on this node: 0 packets sent, nothing to ask.",
     .plan_word = "plan",
-    .plan = "{}: one change clears {}",
+    .plan = "{}: clears {}",
     .undecided = "{}: {}",
     .more_subjects = " (+{} more)",
     .more_names = " and {} more",
     .same_as = "as {}",
     .hint = "More: -v, or mountaudit rules explain ID",
     .more_rows = "... {} more rows",
-    .more_platforms = "-v: also for {}",
     .more_lines = "... {} more lines",
+    .time = "WHERE THE TIME GOES",
+    .time_legend = "q queue, n network, s server, r server and network, c client",
+    .since_mount = "since the mount",
+    .between_samples = "between two samples {:.0f} s apart",
+    .all_operations = "all",
+    .operations = "{} operations",
+    .errors = "{} ended with an error",
+    .connection_one = "1 connection",
+    .connections = "{} connections, the busiest with {:.2f} times the mean",
+    .slots_session = "session slots: {} of {} in use at the peak",
+    .slots_connection = "slots of the busiest connection: {} of {} in use at the peak",
+    .wrapped = "left out, their time counters wrapped: {}",
+    .network_not_known = "TCP's round trip is not known: network and server cannot be told apart",
+    .side_by_side = "SIDE BY SIDE",
+    .side_legend = "* differs from what was asked for, + the server allows more, - nothing named",
+    .side_option = "option",
+    .side_asked = "asked",
+    .side_effective = "effective",
+    .side_allowed = "allowed",
+    .asked_by = "asked by {}: {}",
+    .asked_by_none = "what was asked for is not known",
+    .not_asked = "not asked",
+    .not_known_cell = "not known",
     .questions = "{} questions, -v lists them",
 };
 
@@ -87,8 +110,30 @@ constexpr Words japanese = {
     .same_as = "{} と同じ",
     .hint = "詳細: -v、または mountaudit rules explain ID",
     .more_rows = "... 他 {} 行",
-    .more_platforms = "{} 用は -v で",
     .more_lines = "... 他 {} 行",
+    .time = "時間の内訳",
+    .time_legend = "q 送信待ち、n ネットワーク、s サーバー、r サーバーとネットワーク、c クライアント",
+    .since_mount = "マウント以来",
+    .between_samples = "{:.0f} 秒間隔の二つの標本の間",
+    .all_operations = "全体",
+    .operations = "{} 回",
+    .errors = "エラー終了 {} 回",
+    .connection_one = "接続 1 本",
+    .connections = "接続 {} 本、最も多い接続は平均の {:.2f} 倍",
+    .slots_session = "セッションスロット: 最大時 {} / {} を使用",
+    .slots_connection = "最も多い接続のスロット: 最大時 {} / {} を使用",
+    .wrapped = "時間カウンターが一周したため除外: {}",
+    .network_not_known = "TCP の往復時間が不明なため、ネットワークとサーバーを分けられません",
+    .side_by_side = "対照表",
+    .side_legend = "* 要求と異なる、+ サーバーはより大きい値を許す、- 指定なし",
+    .side_option = "オプション",
+    .side_asked = "要求",
+    .side_effective = "実効",
+    .side_allowed = "サーバー許容",
+    .asked_by = "要求元 {}: {}",
+    .asked_by_none = "要求された内容は不明",
+    .not_asked = "未問合せ",
+    .not_known_cell = "不明",
     .questions = "{} 件の質問、-v で一覧",
 };
 
@@ -115,6 +160,7 @@ constexpr std::array kind_names = {
     KindName{"iscsi.portal", "iSCSI portal", "iSCSI portals", "iSCSI ポータル"},
     KindName{"block.device", "block device", "block devices", "ブロックデバイス"},
     KindName{"multipath.map", "multipath map", "multipath maps", "マルチパス"},
+    KindName{"connection", "connection", "connections", "接続"},
     KindName{"node", "node", "nodes", "ノード"},
 };
 
@@ -156,6 +202,37 @@ std::string effect_words(const std::string& effect, Language language) {
     if (effect == row.effect) return language == Language::ja ? row.ja : row.en;
   }
   return effect;
+}
+
+std::string time_verdict(const OpTime& op, const ClientTime& client, Language language) {
+  const bool ja = language == Language::ja;
+  const double percent = op.most_share * 100;
+  switch (op.most) {
+    case TimePart::network:
+      return fmt::format(fmt::runtime(ja ? "ネットワークの往復が {:.0f} %" : "network round trip takes {:.0f} %"),
+                         percent);
+    case TimePart::server:
+      return fmt::format(fmt::runtime(ja ? "サーバーが {:.0f} %" : "server takes {:.0f} %"), percent);
+    case TimePart::reply:
+      return fmt::format(fmt::runtime(ja ? "サーバーとネットワークが {:.0f} %" : "server and network take {:.0f} %"),
+                         percent);
+    case TimePart::client:
+      return fmt::format(fmt::runtime(ja ? "応答後のクライアントが {:.0f} %" : "client after the reply takes {:.0f} %"),
+                         percent);
+    case TimePart::queue: break;
+  }
+  if (client.slots_full())
+    return fmt::format(
+        fmt::runtime(ja ? (client.slots_exact ? "スロット待ち: {} / {} を使用" : "スロット待ち: 最大 {} / {} を使用")
+                        : (client.slots_exact ? "waits for a slot: {} of {} in use"
+                                              : "waits for a slot: up to {} of {} in use")),
+        std::min(*client.slots_peak, *client.slots_limit), *client.slots_limit);
+  std::string text =
+      fmt::format(fmt::runtime(ja ? "送信前の待ちが {:.0f} %" : "waits before the send {:.0f} %"), percent);
+  // The kernel counts the time up to the last transmission as queue: a retransmission stands in it.
+  if (op.retrans > 0)
+    text += fmt::format(fmt::runtime(ja ? " (再送 {} 回を含む)" : " ({} retransmissions in it)"), op.retrans);
+  return text;
 }
 
 std::string kind_name(const std::string& kind, bool plural, Language language) {

@@ -48,10 +48,34 @@ struct Words {
   const char* more_names;     // number
   const char* same_as;        // rule
   const char* hint;
-  const char* more_rows;       // number
-  const char* more_platforms;  // names
-  const char* more_lines;      // number
-  const char* questions;       // number, of questions that went unanswered in the same way
+  const char* more_rows;   // number
+  const char* more_lines;  // number
+  // WHERE THE TIME GOES.
+  const char* time;
+  const char* time_legend;
+  const char* since_mount;
+  const char* between_samples;  // seconds
+  const char* all_operations;
+  const char* operations;  // number
+  const char* errors;      // number
+  const char* connection_one;
+  const char* connections;    // number, ratio of the busiest to the mean
+  const char* slots_session;  // in use at most, limit
+  const char* slots_connection;
+  const char* wrapped;  // operations
+  const char* network_not_known;
+  // SIDE BY SIDE.
+  const char* side_by_side;
+  const char* side_legend;
+  const char* side_option;
+  const char* side_asked;
+  const char* side_effective;
+  const char* side_allowed;
+  const char* asked_by;  // kind of place, path
+  const char* asked_by_none;
+  const char* not_asked;
+  const char* not_known_cell;
+  const char* questions;  // number, of questions that went unanswered in the same way
 };
 
 const Words& words(Language language);
@@ -63,6 +87,8 @@ std::string severity_count(std::size_t count, Severity severity, Language langua
 std::string effect_words(const std::string& effect, Language language);
 // "14 mounts", "1 VM": a number of subjects of one kind.
 std::string kind_count(std::size_t count, const std::string& kind, Language language);
+// The part that takes most of an operation's time, in words: "server takes 91 %".
+std::string time_verdict(const OpTime& op, const ClientTime& client, Language language);
 std::string kind_name(const std::string& kind, bool plural, Language language);
 
 }  // namespace audit

@@ -155,6 +155,35 @@ inline audit::Report fixed_report(const facts::Facts& facts) {
   waived.reason = "bonded link, known";
   waived.until = "2026-12-31";
   r.waived = {waived};
+
+  ClientTime time;
+  time.subject = client;
+  time.window_s = 12;
+  time.network_how = "least TCP round trip of its connections";
+  time.connections = 3;
+  time.balance = 1.25;
+  time.slots_kind = "session";
+  time.slots_peak = 64;
+  time.slots_limit = 64;
+  time.invalid = {"COMMIT"};
+  OpTime write{"WRITE", 12000, 3, 0, 240, 20, 15, 0.2, 4.5, 0.3, TimePart::queue, 0.75};
+  OpTime read{"READ", 90000, {}, 12, 180, 2, 0.1, 0.2, 1.6, 0.1, TimePart::server, 0.8};
+  OpTime all{"", 102000, 3, 12, 420, 4.1, 1.9, 0.2, 1.9, 0.1, TimePart::queue, 0.46};
+  time.all = all;
+  time.mounts = {{{facts.nfs.mounts[0].target}, {write, read}}, {{facts.nfs.mounts[1].target}, {read}}};
+  r.time = {time};
+
+  SideBySide sides;
+  sides.subject = client;
+  sides.mounts = {facts.nfs.mounts[0].target, facts.nfs.mounts[1].target};
+  sides.origin = "trident";
+  sides.path = "/var/lib/trident/tracking/pvc-0b7e4c52-1111.json";
+  sides.rows = {
+      {"vers", "4.1", "trident", "4.2", "3, 4.0, 4.1, 4.2", true, false},
+      {"timeo", "600", "nfsmount.conf", "600", facts::Absent{}, false, false},
+      {"rsize", facts::Absent{}, "", "65536", "1048576", false, true},
+      {"slots", facts::Unknown{"not told by /sys"}, "", "64", facts::Unknown{"not asked (passive)"}, false, false}};
+  r.side_by_side = {sides};
   return r;
 }
 

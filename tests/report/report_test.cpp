@@ -175,8 +175,9 @@ TEST_CASE("report: findings of one rule share a line when there are many, and ar
     report.findings.push_back(info);
     report.findings.back().subject.id = "198.51.100." + std::to_string(i) + ":2049 3 tcp";
   }
-  CHECK(has(render_text(report, {}), "(+30 more)"));
   RenderOptions options;
+  options.lines = 60;
+  CHECK(has(render_text(report, options), "(+30 more)"));
   options.verbose = true;
   const auto text = render_text(report, options);
   CHECK_FALSE(has(text, "(+30 more)"));
@@ -192,4 +193,61 @@ TEST_CASE("report: health findings stand under BROKEN NOW, but an info is never 
   text = render_text(report, {});
   CHECK(has(text, "BROKEN NOW  nothing\n"));
   CHECK(text.find("NFS-NCONNECT-003") > text.find("COULD BE BETTER"));
+}
+
+TEST_CASE("report: where the time goes is told in short only where a finding or a high mean asks for it") {
+  const auto facts = test::fixed_facts();
+  auto report = test::fixed_report(facts);
+  CHECK(has(render_text(report, {}), "WHERE THE TIME GOES"));  // NFS-NCONNECT-001 is a warning
+  CHECK(has(render_text(report, {}), "waits for a slot: 64 of 64 in use"));
+  report.findings.erase(report.findings.begin() + 1);
+  CHECK_FALSE(has(render_text(report, {}), "WHERE THE TIME GOES"));
+  report.time[0].all->mean_ms = 25;
+  CHECK(has(render_text(report, {}), "WHERE THE TIME GOES"));
+  report.time[0].all->mean_ms = 1;
+  RenderOptions verbose;
+  verbose.verbose = true;
+  CHECK(has(render_text(report, verbose), "WHERE THE TIME GOES"));
+  CHECK(has(render_text(report, verbose), "left out, their time counters wrapped: COMMIT"));
+  CHECK(has(render_text(report, verbose), "3 connections, the busiest with 1.25 times the mean"));
+}
+
+TEST_CASE("report: the bar of an operation is as long as its parts, whatever they are") {
+  const auto facts = test::fixed_facts();
+  auto report = test::fixed_report(facts);
+  RenderOptions verbose;
+  verbose.verbose = true;
+  for (const double queue : {0.0, 0.004, 1.0, 19.0}) {
+    OpTime op{"READ", 1, {}, 0, 1, 20, queue, {}, 20 - queue, 0, TimePart::reply, 1};
+    report.time[0].mounts = {{{"/mnt"}, {op}}};
+    const auto text = render_text(report, verbose);
+    const auto open = text.find('[', text.find("READ"));
+    INFO(text.substr(open, 30));
+    CHECK(text.find(']', open) - open == 21);
+  }
+}
+
+TEST_CASE("report: options side by side stand in the long form, differing ones marked") {
+  const auto facts = test::fixed_facts();
+  const auto report = test::fixed_report(facts);
+  CHECK_FALSE(has(render_text(report, {}), "SIDE BY SIDE"));
+  RenderOptions verbose;
+  verbose.verbose = true;
+  const auto text = render_text(report, verbose);
+  CHECK(has(text, "  * vers    4.1                  4.2        3, 4.0, 4.1, 4.2\n"));
+  CHECK(has(text, "    timeo   600 (nfsmount.conf)  600        -\n"));
+  CHECK(has(text, "  + rsize   -                    65536      1048576\n"));
+  CHECK(has(text, "    slots   not known            64         not asked\n"));
+}
+
+TEST_CASE("report: no sentence of a finding is cut, however few lines there are") {
+  const auto facts = test::fixed_facts();
+  auto report = test::fixed_report(facts);
+  RenderOptions options;
+  options.lines = GENERATE(1, 20, 24, 30, 40);
+  const auto text = render_text(report, options);
+  for (const auto& line : lines_of(text)) {
+    INFO(line);
+    if (!has(line, "seen") && !has(line, "hits")) CHECK_FALSE(line.ends_with("..."));
+  }
 }
