@@ -9,12 +9,13 @@ namespace {
 constexpr std::array table = {
     Command{"", "audit", "", "this node: read its mounts, judge them, say what to change",
             "mountaudit audit --root /host", "in a debug pod: the node, not the pod",
-            reading | asking | judging | rule_files | reporting | language | talking, run_audit},
+            reading | asking | judging | rule_files | reporting | hiding | language | talking, run_audit},
     Command{"", "collect", "", "facts only, as JSON, for audit --from", "mountaudit collect > node.json",
-            "then anywhere: mountaudit audit --from node.json", reading | asking | collecting | talking, run_collect},
+            "then anywhere: mountaudit audit --from node.json", reading | asking | collecting | hiding | talking,
+            run_collect},
     Command{"", "probe", "URL", "one server that need not be mounted: nfs://host[:port][/export]",
             "mountaudit probe nfs://192.0.2.10/vol1", "versions, limits, locks, grace, latency; nothing is mounted",
-            asking | judging | rule_files | reporting | language | talking, run_probe},
+            asking | judging | rule_files | reporting | hiding | language | talking, run_probe},
     Command{"rules", "list", "", "every rule, one a line", "mountaudit rules list", "what the program knows",
             rule_files | language | talking, run_rules_list},
     Command{"rules", "explain", "ID", "all of a rule: when it speaks, why, what it advises",
@@ -29,7 +30,8 @@ constexpr std::array table = {
     Command{"facts", "schema", "", "JSON Schema of the facts document", "mountaudit facts schema > facts.schema.json",
             "to check documents of other tools", talking, run_facts_schema},
     Command{"demo", "audit", "", "audit of a bundled sample node: no root, no storage needed", "mountaudit demo audit",
-            "an OpenShift worker on ONTAP", judging | rule_files | reporting | language | talking, run_demo_audit},
+            "an OpenShift worker on ONTAP", judging | rule_files | reporting | hiding | language | talking,
+            run_demo_audit},
 };
 
 constexpr std::array family_table = {

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/judge.h"
 #include "cli/sample.h"
+#include "probes/redact.h"
 
 namespace cli {
 
@@ -12,8 +13,9 @@ base::Result<int> run_demo_audit(const Settings& settings) {
   if (!outlets) return tl::unexpected(outlets.error());
   const auto judge = make_judge(settings);
   if (!judge) return tl::unexpected(judge.error());
-  const auto loaded = snapshot::from_json(sample_facts(), "the bundled sample");
+  auto loaded = snapshot::from_json(sample_facts(), "the bundled sample");
   if (!loaded) return tl::unexpected(loaded.error());
+  if (settings.redact) loaded->facts = probes::Redactor().redact(std::move(loaded->facts));
   return judge_and_report(settings, *judge, loaded->facts, *outlets, started, 24);
 }
 

@@ -16,6 +16,7 @@
 #include "probes/collect.h"
 #include "probes/io/host.h"
 #include "probes/raw_tree.h"
+#include "probes/redact.h"
 #include "probes/touch_mounts.h"
 #include "rules/embedded.h"
 
@@ -157,7 +158,10 @@ void touch_what_looks_healthy(const Settings& settings, const probes::Host& host
 
 }  // namespace
 
-Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow) {
+namespace {
+
+// What is given out has stand-ins where a redactor is there.
+Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow, probes::Redactor* redactor) {
   if (settings.passive && settings.ask_servers)
     return base::fail(ErrorKind::usage, "", "--passive and --ask-servers exclude each other");
   if (auto checked = check_sources(settings); !checked) return tl::unexpected(checked.error());
@@ -180,6 +184,7 @@ Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow) {
     if (facts && settings.ask_servers) {
       if (auto asked = ask_servers(settings, *facts, on_slow); !asked) return tl::unexpected(asked.error());
     }
+    if (facts && redactor != nullptr) facts = redactor->redact(std::move(*facts));
     return facts;
   }
   facts::Facts old;
@@ -226,8 +231,9 @@ Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow) {
     }
   }
   if (host->live() && !settings.passive && signal_seen() == 0) touch_what_looks_healthy(settings, *host, facts);
+  if (redactor != nullptr) facts = redactor->redact(std::move(facts));
   if (recording) {
-    if (auto written = recording->write(settings.raw, facts.node.name); !written)
+    if (auto written = recording->write(settings.raw, facts.node.name, redactor); !written)
       return tl::unexpected(written.error());
     if (auto written = write_declaration(settings.raw, facts); !written) return tl::unexpected(written.error());
     if (asked_of(facts)) {
@@ -235,6 +241,16 @@ Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow) {
     }
   }
   return facts;
+}
+
+}  // namespace
+
+Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slow) {
+  if (!settings.redact) return gather(settings, on_slow, nullptr);
+  probes::Redactor redactor;
+  OnSlow hidden;
+  if (on_slow) hidden = [&](const facts::Facts& so_far) { on_slow(redactor.redact(so_far)); };
+  return gather(settings, hidden, &redactor);
 }
 
 std::vector<audit::TextFile> built_in_rules() {

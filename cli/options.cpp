@@ -77,6 +77,11 @@ constexpr std::array table = {
            "exit 1 from this severity on: error (default), warning, notice; or never", &Settings::fail_on, Offer::words,
            levels},
     Option{"--color", "", "", reporting, "colours, also where standard output is no terminal", &Settings::color},
+    Option{"--redact", "", "", hiding,
+           "stand-ins for addresses, host names, exports, paths, names of pods, VMs and volumes, IQNs, serial numbers "
+           "and identities, in every output; the same input has the same stand-in within the run",
+           &Settings::redact, Offer::nothing, nullptr, "mountaudit collect --redact --raw tree",
+           "to hand out: whose node it is cannot be seen, what is wrong with it can"},
     Option{"--verbose", "-v", "", reporting, "evidence, fixes and references of every finding", &Settings::verbose},
     Option{"--lang", "", "LANG", language, "language of text for people: en (default) or ja", &Settings::lang,
            Offer::words, languages},

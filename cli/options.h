@@ -45,7 +45,7 @@ struct Settings {
 };
 
 // Which commands take a flag: a command names the groups it knows.
-enum Group : std::uint8_t {
+enum Group : std::uint16_t {
   reading = 1,     // where facts come from
   judging = 2,     // which rules look at them
   reporting = 4,   // how it is printed
@@ -54,6 +54,7 @@ enum Group : std::uint8_t {
   language = 32,
   talking = 64,
   asking = 128,  // how long servers are waited for
+  hiding = 256,  // what is not shown
 };
 
 // What a shell offers behind the flag.

@@ -11,6 +11,7 @@
 #include "cli/judge.h"
 #include "cli/output.h"
 #include "cli/servers.h"
+#include "probes/redact.h"
 #include "probes/wire/ask_nfs.h"
 
 namespace cli {
@@ -154,6 +155,7 @@ base::Result<int> run_probe(const Settings& settings) {
     facts.nfs.servers.push_back(std::move(answer.server));
     facts.sources.insert(facts.sources.end(), answer.sources.begin(), answer.sources.end());
   }
+  if (settings.redact) facts = probes::Redactor().redact(std::move(facts));
   if (outlets->on_stdout->name == std::string_view("text")) {
     std::string text;
     for (const auto& server : facts.nfs.servers) text += describe(server);

@@ -189,6 +189,44 @@ Result<void> take_directory(const std::string& directory) {
   return {};
 }
 
+// The same sample with stand-ins: in texts, and in the paths and names under which they stand.
+Sample redacted(const Sample& sample, Redactor& redactor) {
+  Sample out;
+  out.clock = sample.clock;
+  const auto message = [&](const base::Error& error) {
+    return base::Error{error.kind, redactor.path(error.where), redactor.text(error.message)};
+  };
+  for (const auto& [path, text] : sample.files) {
+    out.files.insert_or_assign(redactor.path(path), text ? Result<std::string>(redactor.file(path, *text))
+                                                         : Result<std::string>(tl::unexpected(message(text.error()))));
+  }
+  for (const auto& [name, text] : sample.commands)
+    out.commands.insert_or_assign(name, text ? Result<std::string>(redactor.text(*text))
+                                             : Result<std::string>(tl::unexpected(message(text.error()))));
+  for (const auto& [question, text] : sample.answers)
+    out.answers.insert_or_assign(redactor.text(question),
+                                 text ? Result<std::string>(redactor.answer(question, *text))
+                                      : Result<std::string>(tl::unexpected(message(text.error()))));
+  for (const auto& [path, names] : sample.lists) {
+    if (!names) {
+      out.lists.insert_or_assign(redactor.path(path), tl::unexpected(message(names.error())));
+      continue;
+    }
+    std::vector<std::string> kept;
+    for (const auto& name : *names) {
+      const std::string whole = redactor.path((path.ends_with('/') ? path : path + '/') + name);
+      kept.push_back(whole.substr(whole.rfind('/') + 1));
+    }
+    std::sort(kept.begin(), kept.end());
+    out.lists.insert_or_assign(redactor.path(path), std::move(kept));
+  }
+  for (const auto& [path, target] : sample.links)
+    out.links.insert_or_assign(redactor.path(path), target
+                                                        ? Result<std::string>(redactor.path(*target))
+                                                        : Result<std::string>(tl::unexpected(message(target.error()))));
+  return out;
+}
+
 template <class T>
 void source_rows(base::JsonWriter& out, const char* key, const std::map<std::string, Result<T>, std::less<>>& entries) {
   for (const auto& [name, result] : entries) {
@@ -264,12 +302,16 @@ Result<void> write_sample(const std::string& directory, const Sample& sample, co
 
 }  // namespace
 
-Result<void> RecordingHost::write(const std::string& directory, const std::string& node_name) const {
+Result<void> RecordingHost::write(const std::string& directory, const std::string& node_name,
+                                  Redactor* redactor) const {
   if (auto taken = take_directory(directory); !taken) return taken;
+  const auto one = [&](const std::string& place, const Sample& sample) {
+    return redactor == nullptr ? write_sample(place, sample, node_name)
+                               : write_sample(place, redacted(sample, *redactor), node_name);
+  };
   if (record_->earlier)
-    if (auto wrote = write_sample(directory + "/mountaudit/earlier", *record_->earlier, node_name); !wrote)
-      return wrote;
-  return write_sample(directory, record_->now, node_name);
+    if (auto wrote = one(directory + "/mountaudit/earlier", *record_->earlier); !wrote) return wrote;
+  return one(directory, record_->now);
 }
 
 }  // namespace probes

@@ -15,6 +15,7 @@
 
 #include "audit/base/result.h"
 #include "probes/io/host.h"
+#include "probes/redact.h"
 
 namespace probes {
 
@@ -43,9 +44,10 @@ class RecordingHost : public Host {
   // There was no second sample to be had: the first one is the only one again.
   void forget_second_sample();
 
-  // Writes the tree. `node_name` as in the facts. DIR is made with mode 0700, files have 0600; a directory that is not
-  // empty is refused.
-  base::Result<void> write(const std::string& directory, const std::string& node_name) const;
+  // Writes the tree, with stand-ins where `redactor` is given (it has learned the facts). `node_name` as in the facts.
+  // DIR is made with mode 0700, files have 0600; a directory that is not empty is refused.
+  base::Result<void> write(const std::string& directory, const std::string& node_name,
+                           Redactor* redactor = nullptr) const;
 
  private:
   struct Record;

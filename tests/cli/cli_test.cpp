@@ -42,7 +42,8 @@ bool finds(const std::string& report, std::string_view rule) {
   const auto parsed = base::parse_json(report, "report");
   REQUIRE(parsed.has_value());
   const auto& found = parsed->at("findings").as_array();
-  return std::any_of(found.begin(), found.end(), [&](const json::value& one) { return one.at("rule").as_string() == rule; });
+  return std::any_of(found.begin(), found.end(),
+                     [&](const json::value& one) { return one.at("rule").as_string() == rule; });
 }
 
 // Everything in a JSON report that judging made, without the facts.
@@ -418,6 +419,22 @@ TEST_CASE("cli: the demo needs nothing, fits 24 lines of 80 columns, and is the 
   }
   CHECK(judged(run({"demo", "audit", "--format", "json"}).out) ==
         judged(run({"audit", "--root", worker, "--format", "json"}).out));
+}
+
+TEST_CASE("cli: the README shows the demo as it is") {
+  const auto without_time = [](std::string text) {  // "0.16 s", the one thing that differs from run to run
+    const auto end = text.find(" s\n");
+    auto start = end;
+    while (start != std::string::npos && start > 0 && text[start - 1] != ' ') --start;
+    return end == std::string::npos ? text : text.erase(start, end - start);
+  };
+  std::string shown;
+  const std::string out = run({"demo", "audit"}).out;
+  std::string_view rest = out;
+  std::string_view line;
+  while (base::next_line(rest, line)) shown += line.empty() ? "\n" : "    " + std::string(line) + "\n";
+  const std::string readme = without_time(test::read_file(source_dir + "/README.md"));
+  CHECK(has(readme, "    $ mountaudit demo audit\n" + without_time(shown)));
 }
 
 TEST_CASE("cli: every command explains itself with usage, all its options and an example") {
