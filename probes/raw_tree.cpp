@@ -70,6 +70,8 @@ Result<std::string> RecordingHost::command(std::string_view name) const {
   auto text = host_.command(name);
   if (text && name == "dmesg")
     record_->now.commands.insert_or_assign(std::string(name), scrub_lines(*text));
+  else if (text && name == "mount-l")
+    record_->now.commands.insert_or_assign(std::string(name), scrub_mounts(*text));
   else
     record_->now.commands.insert_or_assign(std::string(name), text);
   return text;

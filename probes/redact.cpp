@@ -26,12 +26,8 @@ bool is_word(char c) { return is_alnum(c) || c == '_' || c == '-' || c == '.'; }
 // Parts of paths that are the same on every node.
 bool is_common_part(std::string_view part) {
   static const std::set<std::string, std::less<>> common{
-      "var",     "lib",        "kubelet",       "pods",        "volumes", "volume-subpaths",
-      "plugins", "mount",      "mnt",           "media",       "srv",     "home",
-      "opt",     "tmp",        "root",          "host",        "log",     "csi",
-      "pv",      "trident",    "tracking",      "globalmount", "export",  "exports",
-      "storage", "containers", "vol_data.json", "mounts",      "nfs",     "volumeDevices",
-      "net",     "rootfs"};
+      "var", "lib",  "kubelet", "pods",    "volumes",  "volume-subpaths", "plugins",    "mount",         "mnt",
+      "tmp", "host", "log",     "trident", "tracking", "globalmount",     "containers", "vol_data.json", "mounts"};
   return part.empty() || part == "." || part == ".." || common.contains(part) || part.starts_with("kubernetes.io~") ||
          std::all_of(part.begin(), part.end(), is_digit);
 }

@@ -6,6 +6,7 @@
 
 #include "audit/base/text.h"
 #include "probes/host/lines.h"
+#include "probes/host/scrub_file.h"
 
 namespace probes {
 
@@ -157,6 +158,15 @@ const char* read_mount_l_line(std::string_view line, Mount& mount) {
   return nullptr;
 }
 
+// cifs, davfs and FUSE print who mounted, some with what. The kernel's NFS has no such options.
+void mask_secrets(Mount& mount) {
+  if (mount.fs_type == "nfs" || mount.fs_type == "nfs4") return;
+  if (mount.source.find('@') != std::string::npos) mount.source = mask_source(mount.source);
+  for (auto* options : {&mount.options_text, &mount.super_options_text}) {
+    if (options->has_value() && (*options)->find('=') != std::string::npos) *options = mask_options(**options);
+  }
+}
+
 Mounts parse(std::string_view text, Keep keep, const char* (*read_line)(std::string_view, Mount&)) {
   Mounts out;
   Table table(keep);
@@ -168,6 +178,7 @@ Mounts parse(std::string_view text, Keep keep, const char* (*read_line)(std::str
     if (const char* reason = read_line(line, mount)) {
       add_note(out.notes, lines.number(), reason);
     } else {
+      mask_secrets(mount);
       table.add(std::move(mount));
     }
   }

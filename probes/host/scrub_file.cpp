@@ -55,10 +55,8 @@ std::string mask_source(std::string_view source) {
   const std::size_t scheme = source.find("//");
   const std::size_t at = source.find('@');
   if (scheme == std::string_view::npos || at == std::string_view::npos || at < scheme + 2) return std::string(source);
-  const std::size_t colon = source.find(':', scheme + 2);
-  const std::size_t slash = source.find('/', scheme + 2);
-  if (colon == std::string_view::npos || colon > at || slash < at) return std::string(source);
-  return std::string(source.substr(0, colon + 1)) + "***" + std::string(source.substr(at));
+  if (source.find('/', scheme + 2) < at) return std::string(source);
+  return std::string(source.substr(0, scheme + 2)) + "***" + std::string(source.substr(at));
 }
 
 std::string scrub_fstab(std::string_view text) {
@@ -98,6 +96,28 @@ std::string scrub_fstab(std::string_view text) {
   return out;
 }
 
+// Tables of mounts: what is no option and no source stays, blanks included.
+std::string scrub_mounts(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t blank = std::min(text.find_first_of(" \t\n"), text.size());
+    const std::string_view piece = text.substr(0, blank);
+    if (piece.find('=') != std::string_view::npos) {
+      out += mask_options(piece);
+    } else if (piece.find('@') != std::string_view::npos) {
+      out += mask_source(piece);
+    } else {
+      out += piece;
+    }
+    text.remove_prefix(blank);
+    if (text.empty()) break;
+    out += text.front();
+    text.remove_prefix(1);
+  }
+  return out;
+}
+
 std::string scrub_machine_id(std::string_view text) {
   const auto hash = machine_id_hash(text);
   // What is no machine id is no secret, and shows why there was no hash.
@@ -106,6 +126,7 @@ std::string scrub_machine_id(std::string_view text) {
 
 base::Result<std::string> scrub_file(std::string_view path, std::string_view text) {
   if (path == "/etc/fstab") return scrub_fstab(text);
+  if (path.ends_with("/mountinfo") || path.ends_with("/mounts")) return scrub_mounts(text);
   if (path == "/proc/cmdline") return scrub_cmdline(text);
   if (path.ends_with("/nfs_client/identifier") || path.ends_with("/parameters/nfs4_unique_id"))
     return scrub_identity_file(text);

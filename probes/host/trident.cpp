@@ -8,6 +8,7 @@
 
 #include "audit/base/json.h"
 #include "audit/base/text.h"
+#include "probes/host/scrub_file.h"
 #include "probes/probe.h"
 
 namespace probes {
@@ -86,7 +87,7 @@ struct Visitor {
   void text_value() {
     switch (here()) {
       case Key::mount_options:
-        if (!base::trim(value).empty()) set(volume.mount_options, value, "mountOptions");
+        if (!base::trim(value).empty()) set(volume.mount_options, mask_options(value), "mountOptions");
         break;
       case Key::server: set(volume.nfs_server, value, "nfsServerIp"); break;
       case Key::path: set(volume.nfs_path, value, "nfsPath"); break;

@@ -97,7 +97,7 @@ TEST_CASE("fstab: passwords do not become facts, and a scrubbed file gives the s
   REQUIRE(parsed.facts.size() == 6);
   CHECK(parsed.facts[0].options_text.is("username=***,password=***,vers=3.0"));
   CHECK(parsed.facts[1].options_text.is("credentials=***,pass=***,rw"));
-  CHECK(parsed.facts[2].source == "https://joe:***@dav.example.com/x");
+  CHECK(parsed.facts[2].source == "https://***@dav.example.com/x");
   CHECK(parsed.facts[3].options_text.is("name=admin,secret=***,noatime"));
   CHECK(parsed.facts[4].options_text.is("password=***,ro"));
   CHECK(parsed.facts[5].options_text.is("sec=krb5,user,rw"));

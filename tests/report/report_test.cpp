@@ -177,10 +177,10 @@ TEST_CASE("report: findings of one rule share a line when there are many, and ar
   }
   RenderOptions options;
   options.lines = 60;
-  CHECK(has(render_text(report, options), "(+30 more)"));
+  CHECK(has(render_text(report, options), "(+30"));
   options.verbose = true;
   const auto text = render_text(report, options);
-  CHECK_FALSE(has(text, "(+30 more)"));
+  CHECK_FALSE(has(text, "(+30"));
   CHECK(has(text, "198.51.100.29:2049 3 tcp"));
 }
 
