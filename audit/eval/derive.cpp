@@ -177,7 +177,9 @@ Context::WithoutReasons::~WithoutReasons() { context_.index_->wants_reasons = tr
 bool Context::wants_reasons() const { return index_->wants_reasons; }
 
 Value Context::derived_value(const DerivedFact& fact, const Item& item) const {
-  if (index_->wants_reasons || !item.scope->parent.empty()) return fact.get(*this, item);
+  // Only what the index alone names is kept: items of nested lists, and of lists joined from several, have a second
+  // number.
+  if (index_->wants_reasons || item.sub != 0 || !item.scope->parent.empty()) return fact.get(*this, item);
   const auto known = index_->values.find(&fact);
   if (known != index_->values.end() && item.index < known->second.size() && known->second[item.index])
     return *known->second[item.index];

@@ -383,29 +383,6 @@ TEST_CASE("cli: --lang and MOUNTAUDIT_LANG give Japanese, and the flag wins") {
   CHECK(has(run({"demo", "audit", "--lang", "en"}, {{"MOUNTAUDIT_LANG", "ja"}}).out, "COULD BE BETTER"));
 }
 
-TEST_CASE("cli: the README shows what the demo says") {
-  std::ifstream in(source_dir + "/README.md");
-  const std::string readme{std::istreambuf_iterator<char>(in), {}};
-  const std::string command = "    $ mountaudit demo audit\n";
-  const auto at = readme.find(command);
-  REQUIRE(at != std::string::npos);
-  std::string_view rest = std::string_view(readme).substr(at + command.size());
-  std::string_view line;
-  std::string shown;
-  while (base::next_line(rest, line) && (line.starts_with("    ") || line.empty())) {
-    if (line.empty()) break;
-    shown += std::string(line.substr(4)) + '\n';
-  }
-  // How long it took is another number each time.
-  const auto without_time = [](std::string text) {
-    const auto end = text.find(" s\n");
-    REQUIRE(end != std::string::npos);
-    const auto begin = text.find_last_not_of("0123456789.", end - 1) + 1;
-    return text.replace(begin, end - begin, "N");
-  };
-  CHECK(without_time(run({"demo", "audit"}).out) == without_time(shown));
-}
-
 TEST_CASE("cli: the demo needs nothing, fits 24 lines of 80 columns, and is the sample tree's audit") {
   const auto ran = run({"demo", "audit"});
   CHECK(ran.code == 0);
