@@ -186,6 +186,15 @@ struct SideBySide {
   std::vector<OptionSides> rows;
 };
 
+// Whether VMs can move to another node while they run, as far as one volume decides.
+struct LiveMigration {
+  Subject volume;       // volume (PV name), or nfs.mount where no PV is known
+  std::string vm;       // namespace/name; empty when not known
+  std::string verdict;  // yes, no, unknown
+  std::string why;      // what it rests on, or what stands against it, or what is missing
+  std::string why_ja;
+};
+
 struct Report {
   std::string tool_version;
   std::vector<Profile> profiles;
@@ -197,8 +206,9 @@ struct Report {
   std::vector<ClientTime> time;
   std::vector<SideBySide> side_by_side;
   std::vector<Waived> waived;
-  double duration_s = 0;                // of the whole run; given by the caller, never in JSON goldens
-  const facts::Facts* facts = nullptr;  // the document judged; embedded in the JSON report, node line of the text
+  std::vector<LiveMigration> live_migration;  // of the volumes that carry disks of VMs
+  double duration_s = 0;                      // of the whole run; given by the caller, never in JSON goldens
+  const facts::Facts* facts = nullptr;        // the document judged; embedded in the JSON report, node line of the text
 
   std::size_t count(Severity severity) const;
 };

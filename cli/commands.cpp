@@ -15,7 +15,7 @@ constexpr std::array table = {
             run_collect},
     Command{"", "probe", "URL", "one server that need not be mounted: nfs://host[:port][/export]",
             "mountaudit probe nfs://192.0.2.10/vol1", "versions, limits, locks, grace, latency; nothing is mounted",
-            asking | judging | rule_files | reporting | hiding | language | talking, run_probe},
+            asking | probing | judging | rule_files | reporting | hiding | language | talking, run_probe},
     Command{"rules", "list", "", "every rule, one a line", "mountaudit rules list", "what the program knows",
             rule_files | language | talking, run_rules_list},
     Command{"rules", "explain", "ID", "all of a rule: when it speaks, why, what it advises",

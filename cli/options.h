@@ -23,6 +23,11 @@ struct Settings {
   std::string timeout;
   std::string deadline;
 
+  bool lock_test = false;
+  std::string allow_write;
+  std::string read_file;
+  std::string follow_grace;
+
   std::vector<std::string> profile;
   std::vector<std::string> rules;
   std::vector<std::string> waive;
@@ -53,8 +58,9 @@ enum Group : std::uint16_t {
   rule_files = 16,
   language = 32,
   talking = 64,
-  asking = 128,  // how long servers are waited for
-  hiding = 256,  // what is not shown
+  asking = 128,   // how long servers are waited for
+  hiding = 256,   // what is not shown
+  probing = 512,  // probe alone
 };
 
 // What a shell offers behind the flag.

@@ -1,6 +1,7 @@
 // The questions to the servers that a node mounts from, put while the rest of the program goes on.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <vector>
 
@@ -13,6 +14,12 @@ namespace cli {
 
 // What to do with the facts as they are, when the answers take longer than a reader should wait.
 using OnSlow = std::function<void(const facts::Facts&)>;
+
+// --timeout and --deadline.
+base::Result<wire::AskOptions> ask_options(const Settings& settings);
+
+// Runs work that ends soon after its stop flag is set, and sets it at a signal.
+void run_stoppable(const std::function<void(const std::atomic<bool>& stop)>& work);
 
 // Puts the questions within --timeout and --deadline. A signal ends them; what was answered stays. `on_slow` runs once,
 // before the wait is announced, when the answers take longer than a reader should wait.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "probes/host/address.h"
+#include "probes/wire/address.h"
 
 namespace probes {
 
@@ -15,7 +16,9 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
 
-bool is_wire_row(const facts::Source& row) { return row.id.starts_with("nfs_server") || row.id == "touch"; }
+bool is_wire_row(const facts::Source& row) {
+  return row.id.starts_with("nfs_server") || row.id == "touch" || row.id == "names";
+}
 
 std::string key_of(const std::string& addr, std::uint32_t port) { return host_port(addr, port); }
 
@@ -43,15 +46,34 @@ facts::NfsServer* entry_of(facts::Facts& facts, const facts::NfsServer& answer) 
   return count == 1 ? of_address : nullptr;
 }
 
-void place(facts::Facts& facts, facts::NfsServer answer) {
+// The id of the entry, by which the rows of its questions are found.
+std::string place(facts::Facts& facts, facts::NfsServer answer) {
   facts::NfsServer* entry = entry_of(facts, answer);
   if (entry == nullptr) {
     facts.nfs.servers.push_back(std::move(answer));
-    return;
+    entry = &facts.nfs.servers.back();
+  } else {
+    keep_what_is_known(answer, *entry);
+    answer.addr = entry->addr;
+    answer.port = entry->port;  // the key by which mounts find their server
+    *entry = std::move(answer);
   }
-  keep_what_is_known(answer, *entry);
-  answer.port = entry->port;  // the key by which mounts find their server
-  *entry = std::move(answer);
+  return key_of(entry->addr.value_or(entry->name), entry->port);
+}
+
+// Another network namespace has other addresses, routes and firewall rules. What was refused there says nothing of the
+// node; what the server itself said stays.
+void ask_was_foreign(wire::NfsAnswer& answer) {
+  for (auto& service : answer.server.services) {
+    const bool told = service.result.is("not_registered") || service.result.is("program_unavailable") ||
+                      service.result.is("version_mismatch");
+    if (service.reachable.is(false) && !told) service.reachable = {};
+  }
+  const std::string from = answer.server.asked_from.has_value() ? "from " + *answer.server.asked_from + ", " : "";
+  for (auto& row : answer.sources) {
+    if (row.status != "ok")
+      row.detail += " (asked " + from + "in another network namespace than the node's: says nothing of the node)";
+  }
 }
 
 }  // namespace
@@ -85,18 +107,41 @@ std::vector<wire::NfsTarget> targets_of(const facts::Facts& facts) {
   return targets;
 }
 
+std::vector<std::string> names_of(const facts::Facts& facts) {
+  constexpr std::size_t most = 64;
+  std::vector<std::string> names;
+  for (const auto& mount : facts.nfs.mounts) {
+    if (names.size() == most) break;
+    const bool shares = mount.vers.is("4.1") || mount.vers.is("4.2");
+    if (!shares || !mount.server_name.has_value() || mount.server_name->empty()) continue;
+    if (!wire::parse_address(*mount.server_name, 2049)) add_once(names, *mount.server_name);
+  }
+  return names;
+}
+
+void join_names(facts::Facts& facts, const std::vector<wire::LookedUp>& names) {
+  std::vector<facts::NetName> known;
+  for (const auto& one : names) {
+    facts::NetName& name = known.emplace_back();
+    name.name = one.name;
+    if (one.addrs) {
+      name.addrs = *one.addrs;
+    } else {
+      if (one.addrs.error().kind == base::ErrorKind::absent)
+        name.addrs = facts::Fact<std::vector<std::string>>::absent();
+      facts.sources.push_back(
+          {"names", "resolver", base::status_word(one.addrs.error().kind), base::to_text(one.addrs.error()), {}});
+    }
+  }
+  if (!known.empty()) facts.network.names = std::move(known);
+}
+
 void join_answers(facts::Facts& facts, std::vector<wire::NfsAnswer> answers) {
   const bool foreign = facts.network.same_namespace.is(false);
   for (auto& answer : answers) {
-    if (foreign) {
-      for (auto& service : answer.server.services) {
-        if (service.reachable.is(false)) service.reachable = {};
-      }
-      for (auto& row : answer.sources) {
-        if (row.status != "ok") row.detail += " (asked from another network namespace than the node's)";
-      }
-    }
-    place(facts, std::move(answer.server));
+    if (foreign) ask_was_foreign(answer);
+    const std::string id = place(facts, std::move(answer.server));
+    for (auto& row : answer.sources) row.name = id;
     facts.sources.insert(facts.sources.end(), std::make_move_iterator(answer.sources.begin()),
                          std::make_move_iterator(answer.sources.end()));
   }
@@ -107,6 +152,7 @@ facts::Facts answers_of(const facts::Facts& facts) {
   out.node.name = facts.node.name;
   out.node.root = facts.node.root;
   out.nfs.servers = facts.nfs.servers;
+  out.network.names = facts.network.names;
   for (const auto& client : facts.nfs.clients) {
     if (!client.touch.has_value()) continue;
     out.nfs.clients.emplace_back().id = client.id;
@@ -118,6 +164,7 @@ facts::Facts answers_of(const facts::Facts& facts) {
 
 void join_saved_answers(facts::Facts& facts, facts::Facts saved) {
   for (auto& server : saved.nfs.servers) place(facts, std::move(server));
+  if (saved.network.names.has_value()) facts.network.names = std::move(saved.network.names);
   for (const auto& touched : saved.nfs.clients) {
     for (auto& client : facts.nfs.clients) {
       if (client.id == touched.id) client.touch = touched.touch;

@@ -511,26 +511,92 @@ bool is_asked_of_server(std::string_view plain) {
   return name != "name" && name != "addr" && name != "port" && name != "mounted";
 }
 
-const facts::Source* server_row(const Context& context, std::string_view path, bool failed) {
+// The questions that bring a fact of a server, the nearest first; one that failed kept the later ones from being asked.
+struct Question {
+  std::string_view fact;  // below nfs.servers
+  std::array<std::string_view, 4> rows;
+};
+
+constexpr std::array<Question, 34> questions{{
+    {"versions", {"minor_versions", "", "", ""}},
+    {"nfs4_minor_max", {"minor_versions", "", "", ""}},
+    {"rtmax_bytes", {"fsinfo", "mnt", "mountd", "rpcbind"}},
+    {"wtmax_bytes", {"fsinfo", "mnt", "mountd", "rpcbind"}},
+    {"maxread_bytes", {"attributes", "minor_versions", "", ""}},
+    {"maxwrite_bytes", {"attributes", "minor_versions", "", ""}},
+    {"lease_s", {"lease", "minor_versions", "", ""}},
+    {"in_grace", {"lockt", "nlm_test", "directory", "readdirplus"}},
+    {"nfs4_in_grace", {"lockt", "directory", "minor_versions", ""}},
+    {"nlm_in_grace", {"nlm_test", "nlm", "readdirplus", "mnt"}},
+    {"nlm_test", {"nlm_test", "nlm", "readdirplus", "mnt"}},
+    {"kind", {"exchange_id", "", "", ""}},
+    {"owner", {"exchange_id", "minor_versions", "", ""}},
+    {"scope", {"exchange_id", "minor_versions", "", ""}},
+    {"impl", {"exchange_id", "minor_versions", "", ""}},
+    {"pnfs_roles", {"exchange_id", "minor_versions", "", ""}},
+    {"same_server", {"exchange_id", "minor_versions", "", ""}},
+    {"trunkable", {"exchange_id", "minor_versions", "", ""}},
+    {"session", {"create_session", "exchange_id", "minor_versions", ""}},
+    {"tls_offered", {"tls", "", "", ""}},
+    {"exports.mnt", {"mnt", "mountd", "rpcbind", ""}},
+    {"exports.rt", {"fsinfo", "mnt", "mountd", "rpcbind"}},
+    {"exports.wt", {"fsinfo", "mnt", "mountd", "rpcbind"}},
+    {"exports.dtpref", {"fsinfo", "mnt", "mountd", "rpcbind"}},
+    {"exports.link_max", {"pathconf", "mnt", "mountd", "rpcbind"}},
+    {"exports.secinfo", {"secinfo", "minor_versions", "", ""}},
+    {"exports", {"attributes", "mnt", "mountd", "rpcbind"}},
+    {"export_list", {"export_list", "mountd", "rpcbind", ""}},
+    {"services.mountd", {"mountd", "rpcbind", "", ""}},
+    {"services.nlm", {"nlm", "rpcbind", "", ""}},
+    {"services.nsm", {"nsm", "rpcbind", "", ""}},
+    {"services.rpcbind", {"rpcbind", "", "", ""}},
+    {"path_mtu", {"path_mtu", "", "", ""}},
+    {"cleaned_up", {"clean_up", "", "", ""}},
+}};
+
+// A server that answers nothing has one reason for everything; else the first question on the way that failed.
+const facts::Source* server_row(const Context& context, std::string_view path, std::string_view plain, bool failed) {
   const facts::Facts& facts = context.facts;
   const auto index = first_index(path);
   if (!index || *index >= facts.nfs.servers.size()) return nullptr;
   const facts::NfsServer& server = facts.nfs.servers[*index];
   const std::string host = server.addr.has_value() ? *server.addr : server.name;
-  const std::string shown = host.find(':') != std::string::npos ? '[' + host + ']' : host;
-  const std::string name = fmt::format("{}:{}", shown, server.port);
-  const std::string by_name = fmt::format("{}:{}", server.name, server.port);
-  const facts::Source* any = nullptr;
+  const auto shown = [](const std::string& text) {
+    return text.find(':') != std::string::npos ? '[' + text + ']' : text;
+  };
   const auto& rows = context.source_rows().by_name;
-  for (const std::string& wanted : {name, by_name}) {
-    const auto found = rows.find(wanted);
+  const std::string_view fact = plain.substr(std::string_view("nfs.servers.").size());
+  std::vector<const facts::Source*> own;
+  for (const std::string& wanted : {shown(host), shown(server.name)}) {
+    const auto found = rows.find(fmt::format("{}:{}", wanted, server.port));
     if (found == rows.end()) continue;
-    for (const std::size_t i : found->second) {
-      if ((facts.sources[i].status != "ok") == failed) return &facts.sources[i];
-      any = &facts.sources[i];
-    }
+    for (const std::size_t i : found->second) own.push_back(&facts.sources[i]);
+    break;
   }
-  return any;
+  if (!failed) return own.empty() ? nullptr : own.front();
+  const auto row = [&](std::string_view question) -> const facts::Source* {
+    for (const auto* one : own) {
+      if (one->status != "ok" && one->id.starts_with("nfs_server.") &&
+          std::string_view(one->id).substr(std::string_view("nfs_server.").size()) == question)
+        return one;
+    }
+    return nullptr;
+  };
+  for (const std::string_view all : {"name", "nfs"}) {
+    if (const auto* found = row(all)) return found;
+  }
+  for (const Question& question : questions) {
+    if (!fact.starts_with(question.fact)) continue;
+    for (const std::string_view name : question.rows) {
+      if (const auto* found = name.empty() ? nullptr : row(name)) return found;
+    }
+    // All of them were answered, and the answer does not tell.
+    const auto answered = std::find_if(own.begin(), own.end(), [](const auto* one) { return one->status == "ok"; });
+    if (answered != own.end()) return *answered;
+  }
+  const auto any = std::find_if(own.begin(), own.end(), [](const auto* one) { return one->status != "ok"; });
+  if (any != own.end()) return *any;
+  return own.empty() ? nullptr : own.front();
 }
 
 std::string row_reason(const facts::Source& row) {
@@ -546,7 +612,7 @@ std::string row_reason(const facts::Source& row) {
 }
 
 const facts::Source* row_of(const Context& context, std::string_view path, std::string_view plain, bool failed) {
-  if (is_asked_of_server(plain)) return server_row(context, path, failed);
+  if (is_asked_of_server(plain)) return server_row(context, path, plain, failed);
   auto& cache = context.source_rows().by_fact;
   if (cache.empty()) cache.resize(origins.size(), not_looked_for);
   for (std::size_t i = 0; i < origins.size(); ++i) {
@@ -610,6 +676,8 @@ std::string why_unknown(const Context& context, std::string_view path) {
   const std::string plain = without_indices(path);
   if (plain.starts_with("nfs.mounts.asked")) return context.source_rows().why_not_asked;
   const facts::Source* row = row_of(context, path, plain, true);
+  if (plain == "nfs.servers.grace_s" && row != nullptr && row->id != "nfs_server.nfs" && row->id != "nfs_server.name")
+    return "no protocol names it; probe --follow-grace sees it at a restart";
   if (row != nullptr) return row_reason(*row);
   if (is_asked_of_server(plain)) return context.facts.node.live ? "not asked" : "not asked (passive)";
   return "not read";

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "audit/base/text.h"
+#include "audit/eval/migration.h"
 #include "audit/eval/option_text.h"
 
 namespace audit {
@@ -96,14 +97,41 @@ Value loopback_how(const Context& c, const Item& item) {
   return loopback.is.is_unknown() ? loopback.is : Value(Absent{});
 }
 
-// A name may stand for several addresses, and nothing here asks a resolver.
+const facts::NetName* looked_up(const Context& c, const std::string& name) {
+  const auto& names = c.facts.network.names;
+  if (!names.has_value()) return nullptr;
+  const auto found = std::find_if(names->begin(), names->end(), [&](const auto& one) { return one.name == name; });
+  return found == names->end() ? nullptr : &*found;
+}
+
+// True, false, or nullopt where the name was not looked up or has no address any more.
+std::optional<bool> names_address(const Context& c, const std::string& name, const std::string& addr) {
+  if (is_literal_address(name)) return is_same_address(name, addr);
+  const auto* known = looked_up(c, name);
+  if (known == nullptr || !known->addrs.has_value()) return std::nullopt;
+  return std::any_of(known->addrs->begin(), known->addrs->end(),
+                     [&](const std::string& one) { return is_same_address(one, addr); });
+}
+
+// A name is looked up anew here, and may give another address today than at the time of the mount (a name server that
+// hands addresses out in turn). So an address of another name counts only where a mount of that name shares the client:
+// then it is plain whose address is in use.
 Value addr_is_named(const Context& c, const Item& item) {
   const facts::NfsMount& m = mount_of(c, item);
   if (!m.server_name.has_value()) return missing(c, "nfs.mounts", item.index, "server_name");
   if (!m.addr.has_value()) return missing(c, "nfs.mounts", item.index, "addr");
-  if (!is_literal_address(*m.server_name))
-    return unknown(fmt::format("the addresses of the name {} were not looked up", *m.server_name));
-  return is_same_address(*m.server_name, *m.addr);
+  const auto named = names_address(c, *m.server_name, *m.addr);
+  if (!named) return unknown(fmt::format("the addresses of the name {} were not looked up", *m.server_name));
+  if (*named || is_literal_address(*m.server_name)) return *named;
+  if (const auto client = c.client_of_mount(item.index)) {
+    for (const std::uint32_t other : c.mounts_of_client(*client)) {
+      const auto& name = c.facts.nfs.mounts[other].server_name;
+      if (name.has_value() && *name != *m.server_name && names_address(c, *name, *m.addr) == std::optional(true))
+        return false;
+    }
+  }
+  return unknown(fmt::format("{} is not among the addresses of {} now, and may have been when it was mounted", *m.addr,
+                             *m.server_name));
 }
 
 Value export_mount_count(const Context& c, const Item& item) { return c.mounts_of_export(item.index); }
@@ -195,7 +223,7 @@ Value read_ahead_advised_kib(const Context& c, const Item& item) {
 // --- mounts: pauses ------------------------------------------------------------------------------------------------
 
 struct Grace {
-  std::optional<std::uint32_t> seconds;
+  std::optional<std::uint64_t> seconds;  // wider than what a server may claim, so that sums do not wrap
   std::string how;
   std::string why;  // where it is not known
 };
@@ -249,7 +277,7 @@ Value pause_lock_s(const Context& c, const Item& item) {
   if (!grace.seconds) return unknown(std::move(grace.why));
   const auto s = server_of_mount(c, item);
   const bool linux_server = s && c.facts.nfs.servers[*s].kind.is("linux");
-  return std::max(*grace.seconds, linux_server ? lockd_grace_s : 0U) + client_back_off_s;
+  return std::max<std::uint64_t>(*grace.seconds, linux_server ? lockd_grace_s : 0U) + client_back_off_s;
 }
 
 // ONTAP refuses READ and WRITE of NFSv4 too while it is in grace.
@@ -295,6 +323,21 @@ Value carries_vm(const Context& c, const Item& item) {
   if (m.kubelet.is_unknown()) return missing(c, "nfs.mounts", item.index, "kubelet");
   if (m.kubelet.has_value() && m.kubelet->vm.is_unknown()) return unknown("whether its pod runs a VM was not told");
   return false;
+}
+
+// Unknown::why is the whole sentence: it rests on several facts.
+Value live_migration_verdict(const Context& c, const Item& item) {
+  const Value vm = carries_vm(c, item);
+  if (vm.is_unknown()) return vm;
+  if (vm.as_bool() == nullptr || !*vm.as_bool()) return Absent{};
+  const LiveMigration one = live_migration(c, item.index);
+  return one.verdict == "unknown" ? unknown(one.why) : Value(one.verdict == "yes");
+}
+
+Value live_migration_how(const Context& c, const Item& item) {
+  const Value verdict = live_migration_verdict(c, item);
+  if (verdict.as_bool() == nullptr) return verdict;
+  return live_migration(c, item.index).why;
 }
 
 // --- options, asked for and in effect ------------------------------------------------------------------------------
@@ -623,6 +666,74 @@ Value trunkable_count(const Context& c, const Item& item) {
   return other.has_value() ? other->size() : std::size_t{0};
 }
 
+// What was not wanted is no question that went unanswered: a missing test is null here, not unknown.
+Value lock_test_how(const Context& c, const Item& item) {
+  const auto& tests = server_of(c, item).lock_tests;
+  if (!tests.has_value()) return Absent{};
+  std::vector<std::string> parts;
+  for (const auto& test : *tests) {
+    if (test.result == "ok") {
+      parts.push_back(fmt::format("NFSv{}: lock granted and released", test.version));
+      continue;
+    }
+    std::string text = fmt::format("NFSv{}: {}", test.version, test.result);
+    if (test.step.has_value()) text += " at " + *test.step;
+    if (test.detail.has_value()) text += " (" + *test.detail + ")";
+    parts.push_back(std::move(text));
+  }
+  return base::join(parts, "; ");
+}
+
+// A version that was left out counts neither way; where all were, nothing is known.
+Value lock_test_ok(const Context& c, const Item& item) {
+  const auto& tests = server_of(c, item).lock_tests;
+  if (!tests.has_value()) return Absent{};
+  bool tested = false;
+  for (const auto& test : *tests) {
+    if (test.result == "not_asked") continue;
+    if (test.result != "ok") return false;
+    tested = true;
+  }
+  if (tested) return true;
+  const Value how = lock_test_how(c, item);
+  return unknown(how.as_text() == nullptr || how.as_text()->empty() ? "no version was tested" : *how.as_text());
+}
+
+Value lock_test_left(const Context& c, const Item& item) {
+  const auto& tests = server_of(c, item).lock_tests;
+  if (!tests.has_value()) return Absent{};
+  std::vector<std::string> left;
+  for (const auto& test : *tests)
+    if (test.left.has_value()) left.push_back(*test.left);
+  return left.empty() ? Value(Absent{}) : Value(base::join(left, ", "));
+}
+
+template <class Get>
+Value read_fact(const Context& c, const Item& item, Get get) {
+  const auto& test = server_of(c, item).read_test;
+  return test.has_value() ? get(*test) : Value(Absent{});
+}
+Value read_ok(const Context& c, const Item& item) {
+  return read_fact(c, item, [](const facts::NfsReadTest& test) {
+    if (test.result == "not_asked") return unknown(test.detail.value_or("not asked"));
+    return Value(test.result == "ok");
+  });
+}
+Value read_how(const Context& c, const Item& item) {
+  return read_fact(c, item, [](const facts::NfsReadTest& test) {
+    std::string text = fmt::format("reading {} with NFSv{}: {}", test.path, test.version, test.result);
+    if (test.detail.has_value()) text += " (" + *test.detail + ")";
+    return Value(text);
+  });
+}
+// Small calls were answered and the READ was not: an answer of many packets was lost.
+Value read_lost(const Context& c, const Item& item) {
+  return read_fact(c, item, [](const facts::NfsReadTest& test) {
+    const bool late = test.result == "ETIMEDOUT" || test.result == "ECONNABORTED";
+    return Value(late && test.detail.has_value() && test.detail->starts_with("read"));
+  });
+}
+
 struct NeededProgram {
   std::string_view name;
   std::uint32_t number;
@@ -674,16 +785,17 @@ std::vector<Item> all_services(const Context& c) {
   return items;
 }
 
-Value service_missing(const Context& c, const Item& item) { return server_missing(c, item.index, "services"); }
+Value service_missing(const Context& c, std::uint32_t server, std::string_view program) {
+  return server_missing(c, server, fmt::format("services.{}", program));
+}
 
 Value service_program(const Context&, const Item& item) { return programs[item.sub].name; }
 
 template <class Get>
 Value service_fact(const Context& c, const Item& item, Get get) {
   const facts::NfsService* service = service_of(server_of(c, item), programs[item.sub].name);
-  if (service == nullptr) return service_missing(c, item);
-  Value value = get(*service);
-  return value.is_unknown() ? service_missing(c, item) : value;
+  Value value = service == nullptr ? unknown("") : get(*service);
+  return value.is_unknown() ? service_missing(c, item.index, programs[item.sub].name) : value;
 }
 
 Value service_port(const Context& c, const Item& item) {
@@ -726,15 +838,15 @@ Nlm nlm_of(const Context& c, const Item& item) {
     if (service->reachable.has_value())
       return {*service->reachable, service->detail.has_value() ? *service->detail : service->result.value_or("")};
     if (service->port.is_absent()) return {false, "rpcbind does not list it (program 100021)"};
-    return {service_missing(c, item), ""};
+    return {service_missing(c, item.index, "nlm"), ""};
   }
   const auto& listings = c.facts.nfs.rpcinfo;
-  if (listings.size() != 1) return {service_missing(c, item), ""};
+  if (listings.size() != 1) return {service_missing(c, item.index, "nlm"), ""};
   std::uint64_t v3_servers = 0;
   for (std::uint32_t i = 0; i < c.facts.nfs.servers.size() && v3_servers < 2; ++i)
     v3_servers += versions_in_use(c, i).contains("3");
   if (v3_servers == 1) return {listings[0].nlm, "program 100021 version 4 is not listed in " + listings[0].source};
-  return {service_missing(c, item), ""};
+  return {service_missing(c, item.index, "nlm"), ""};
 }
 
 Value nlm_usable(const Context& c, const Item& item) { return nlm_of(c, item).usable; }
@@ -759,8 +871,9 @@ void add_to_mounts(Scope& mounts) {
       mounts.derived,
       {{"loopback", boolean_type, "the server is this node itself", "network.local_addresses", loopback},
        {"loopback_how", text_type, "what shows that it is", "network.local_addresses", loopback_how},
-       {"addr_is_named", boolean_type, "the address in use is the one that the source names; unknown for a name",
-        "nfs.mounts[].addr", addr_is_named},
+       {"addr_is_named", boolean_type,
+        "the address in use is one that the source names, by itself or through the resolver", "nfs.mounts[].addr",
+        addr_is_named},
        {"export_mount_count", integer_type, "mounts of the same export on this node", "nfs.mounts[].source",
         export_mount_count},
        {"size_unaligned", boolean_type, "a transfer size is no multiple of 4096", "nfs.mounts[].rsize_bytes",
@@ -791,6 +904,12 @@ void add_to_mounts(Scope& mounts) {
        {"security_as_asked", boolean_type, "sec and xprtsec are among those asked for; null when neither was asked for",
         "nfs.mounts[].asked", security_as_asked},
        {"asked_security", text_type, "sec= and xprtsec= as asked for", "nfs.mounts[].asked", asked_security},
+       {"live_migration", boolean_type,
+        "a VM whose disk lies there can move to another node while it runs: access mode, locks, server; null where "
+        "no disk of a VM lies",
+        "declared.pvs[].access_modes", live_migration_verdict},
+       {"live_migration_how", text_type, "what that rests on, or what stands against it", "declared.pvs[].access_modes",
+        live_migration_how},
        {"carries_vm", boolean_type, "disks of a virtual machine lie there", "nfs.mounts[].kubelet", carries_vm}});
   mounts.collections.push_back(
       {"options", "options asked for, beside those in effect", "nfs.mounts.options", mount_options});
@@ -831,6 +950,16 @@ void add_to_servers(Scope& servers) {
       servers.derived,
       {{"trunkable_count", integer_type, "other addresses whose sessions can be trunked with this one",
         "nfs.servers[].trunkable", trunkable_count},
+       {"lock_test_ok", boolean_type, "all locks of --lock-test were granted and released; null when it was not wanted",
+        "nfs.servers[].lock_tests", lock_test_ok},
+       {"lock_test_how", text_type, "what came of each", "nfs.servers[].lock_tests", lock_test_how},
+       {"lock_test_left", text_type, "files of the test that could not be removed; null when none is left",
+        "nfs.servers[].lock_tests", lock_test_left},
+       {"read_ok", boolean_type, "the file of --read-file was read; null when it was not wanted",
+        "nfs.servers[].read_test", read_ok},
+       {"read_how", text_type, "what came of it", "nfs.servers[].read_test", read_how},
+       {"read_lost", boolean_type, "mount and open were answered, the READ was not", "nfs.servers[].read_test",
+        read_lost},
        {"nlm_usable", boolean_type, "the lock manager of NFSv3 is registered and answers", "nfs.servers[].services",
         nlm_usable},
        {"nlm_how", text_type, "what it answered, or why it did not", "nfs.servers[].services", nlm_how},

@@ -11,6 +11,7 @@
 #include "audit/eval/draft.h"
 #include "audit/eval/side_by_side.h"
 #include "audit/eval/time.h"
+#include "audit/eval/migration.h"
 
 namespace audit {
 
@@ -446,6 +447,7 @@ Report judge(const facts::Facts& facts, const RuleSet& rules, const JudgeOptions
   Judge(context, rules, options, report).run();
   report.time = where_time_goes(context);
   report.side_by_side = side_by_side(context);
+  report.live_migration = live_migrations(context);
   return report;
 }
 

@@ -205,11 +205,25 @@ struct NetSocket {
   bool operator==(const NetSocket&) const = default;
 };
 
+// A name of a server, and what the resolver of the node made of it when the servers were asked.
+struct NetName {
+  std::string name;
+  Fact<std::vector<std::string>> addrs;  // in the resolver's order; null: the name does not exist
+
+  template <class NetName = facts::NetName>
+  static auto fields() {
+    return std::array{Field{"name", &NetName::name, "name as a mount has it"},
+                      Field{"addrs", &NetName::addrs, "its addresses; null when the name does not exist"}};
+  }
+  bool operator==(const NetName&) const = default;
+};
+
 struct Network {
   Fact<bool> same_namespace;  // we run in pid 1's network namespace
   Fact<std::vector<std::string>> local_addresses;
   Fact<std::vector<NetInterface>> interfaces;     // pod veths that carry no path are left out
   Fact<std::vector<NetPath>> paths;               // one per address of an NFS server
+  Fact<std::vector<NetName>> names;               // of NFSv4.1 mounts, looked up when servers are asked
   Fact<std::vector<NetSocket>> sockets;           // only those of the mounts
   Fact<std::uint32_t> reserved_ports_used_count;  // local TCP ports within min_resvport..max_resvport
   Fact<std::uint32_t> reserved_ports_total_count;
@@ -221,6 +235,7 @@ struct Network {
         Field{"local_addresses", &Network::local_addresses, "addresses of the node itself"},
         Field{"interfaces", &Network::interfaces, "interfaces, pod veths that carry no path left out"},
         Field{"paths", &Network::paths, "the way to each NFS server"},
+        Field{"names", &Network::names, "names of servers that NFSv4.1 mounts use, looked up when servers are asked"},
         Field{"sockets", &Network::sockets, "TCP connections of the NFS mounts"},
         Field{"reserved_ports_used_count", &Network::reserved_ports_used_count,
               "different local TCP ports in use within min_resvport..max_resvport"},

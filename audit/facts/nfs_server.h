@@ -141,6 +141,64 @@ struct NfsSession {
   bool operator==(const NfsSession&) const = default;
 };
 
+// One lock, taken and released again on a file made for it (probe --lock-test).
+struct NfsLockTest {
+  std::string version;       // 3, 4.1, 4.2
+  std::string directory;     // path of the directory in which the file was made
+  std::string result;        // ok, the status of the step that failed, or the reason's name
+  Fact<std::string> step;    // CREATE, LOCK, ...: the one that failed; null when all went well
+  Fact<std::string> detail;  // what that means, in words
+  Fact<double> lock_ms;
+  Fact<double> unlock_ms;
+  Fact<bool> monitored;    // NFSv3: the server's status monitor took part, so the lock outlives a restart of the server
+  Fact<std::string> left;  // path of what could not be removed; null: nothing is left
+
+  template <class NfsLockTest = facts::NfsLockTest>
+  static auto fields() {
+    return std::array{
+        Field{"version", &NfsLockTest::version, "NFS version of the lock: 3 (by NLM), 4.1 or 4.2"},
+        Field{"directory", &NfsLockTest::directory, "directory on the server in which a file was made for it"},
+        Field{"result", &NfsLockTest::result,
+              "ok, or what stood in the way: NLM4_DENIED_NOLOCKS, NFS4ERR_GRACE, NFS3ERR_ACCES, silent and the like"},
+        Field{"step", &NfsLockTest::step, "step that failed: LOOKUP, CREATE, OPEN, LOCK ...; null when none did"},
+        Field{"detail", &NfsLockTest::detail, "what the result means; null when there is nothing to add"},
+        Field{"lock_ms", &NfsLockTest::lock_ms, "time until the lock was granted"},
+        Field{"unlock_ms", &NfsLockTest::unlock_ms, "time until its release was answered"},
+        Field{"monitored", &NfsLockTest::monitored,
+              "the lock was granted with the server's status monitor taking note of the client; null for NFSv4"},
+        Field{"left", &NfsLockTest::left, "file that could not be removed again; null when nothing is left"}};
+  }
+  bool operator==(const NfsLockTest&) const = default;
+};
+
+// The start of one file, read by path as a program would (probe --read-file).
+struct NfsReadTest {
+  std::string version;  // 3 or 4.0
+  std::string path;     // on the server
+  std::string result;   // ok, or the error: ENOENT, ETIMEDOUT ...
+  Fact<std::string> detail;
+  Fact<std::uint64_t> bytes;  // read; less than asked at the end of the file
+  Fact<std::uint64_t> file_bytes;
+  Fact<std::uint64_t> avail_bytes;  // of its file system, by statvfs
+  Fact<double> mount_ms;
+  Fact<double> read_ms;
+
+  template <class NfsReadTest = facts::NfsReadTest>
+  static auto fields() {
+    return std::array{
+        Field{"version", &NfsReadTest::version, "NFS version it was read with: 3 or 4.0"},
+        Field{"path", &NfsReadTest::path, "file on the server"},
+        Field{"result", &NfsReadTest::result, "ok, or the error: ENOENT, EACCES, ETIMEDOUT and the like"},
+        Field{"detail", &NfsReadTest::detail, "the error in words; null when there is none"},
+        Field{"bytes", &NfsReadTest::bytes, "bytes read, up to one READ of the server's size"},
+        Field{"file_bytes", &NfsReadTest::file_bytes, "size of the file"},
+        Field{"avail_bytes", &NfsReadTest::avail_bytes, "space in its file system for the user who asked"},
+        Field{"mount_ms", &NfsReadTest::mount_ms, "time until the export was there"},
+        Field{"read_ms", &NfsReadTest::read_ms, "time of the READ"}};
+  }
+  bool operator==(const NfsReadTest&) const = default;
+};
+
 struct NfsServer {
   std::string name;  // as the first mount names it
   Fact<std::string> addr;
@@ -159,6 +217,7 @@ struct NfsServer {
   Fact<std::uint64_t> maxwrite_bytes;
   Fact<std::uint32_t> lease_s;
   Fact<std::uint32_t> grace_s;  // only where it was seen or told, no protocol names it
+  Fact<std::string> grace_how;
   Fact<bool> in_grace;
   Fact<std::string> in_grace_how;
   Fact<bool> nfs4_in_grace;    // by LOCKT
@@ -187,6 +246,9 @@ struct NfsServer {
   Fact<std::uint32_t> tcp_retrans;
   Fact<std::uint32_t> path_mtu_bytes;
   Fact<std::string> path_mtu_how;  // probe, kernel
+  Fact<std::uint32_t> path_mtu_lost_bytes;
+  Fact<std::vector<NfsLockTest>> lock_tests;  // null: not wanted
+  Fact<NfsReadTest> read_test;                // null: not wanted
   Fact<std::uint32_t> round_trips;
   Fact<std::uint32_t> calls;
   Fact<bool> cleaned_up;  // what was made on the server is gone again
@@ -213,6 +275,7 @@ struct NfsServer {
               "largest WRITE by GETATTR, the smallest of the exports asked"},
         Field{"lease_s", &NfsServer::lease_s, "NFSv4 lease time"},
         Field{"grace_s", &NfsServer::grace_s, "length of the grace period, where it was seen or told"},
+        Field{"grace_how", &NfsServer::grace_how, "how that length is known"},
         Field{"in_grace", &NfsServer::in_grace, "it is in its grace period: no new locks, no new opens"},
         Field{"in_grace_how", &NfsServer::in_grace_how, "what told so, or why it is not known"},
         Field{"nfs4_in_grace", &NfsServer::nfs4_in_grace, "the same by NFSv4 LOCKT"},
@@ -242,6 +305,10 @@ struct NfsServer {
         Field{"path_mtu_bytes", &NfsServer::path_mtu_bytes, "largest packet that gets through unfragmented"},
         Field{"path_mtu_how", &NfsServer::path_mtu_how,
               "probe: a packet of that size was answered; kernel: what the kernel believes of the route"},
+        Field{"path_mtu_lost_bytes", &NfsServer::path_mtu_lost_bytes,
+              "smallest packet that got no answer while a smaller one did; null when none was lost"},
+        Field{"lock_tests", &NfsServer::lock_tests, "locks taken and released with --lock-test; null when not wanted"},
+        Field{"read_test", &NfsServer::read_test, "a file read with --read-file; null when not wanted"},
         Field{"round_trips", &NfsServer::round_trips,
               "round trips of the longest chain of questions, without connects, clean-up and the timed calls"},
         Field{"calls", &NfsServer::calls, "calls sent, all of them"},

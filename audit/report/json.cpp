@@ -287,6 +287,15 @@ void write_report(JsonWriter& out, const Report& report) {
   });
   list(out, "time", report.time, [&](const ClientTime& time) { write_time(out, time); });
   list(out, "side_by_side", report.side_by_side, [&](const SideBySide& table) { write_side_by_side(out, table); });
+  list(out, "live_migration", report.live_migration, [&](const LiveMigration& one) {
+    out.begin_object();
+    out.key("volume");
+    write_subject(out, one.volume);
+    member(out, "vm", one.vm);
+    member(out, "verdict", one.verdict);
+    member(out, "why", one.why);
+    out.end_object();
+  });
   out.key("facts");
   if (report.facts != nullptr) {
     snapshot::write_value(out, facts::ref_to(*report.facts));

@@ -313,6 +313,7 @@ class TextReport {
     if (too_long()) return;
     write_time();
     write_side_by_side();
+    write_migrations();
     write_not_checked();
     write_waived();
     if (!options_.verbose && detail_.space && !report_.findings.empty()) {
@@ -347,6 +348,8 @@ class TextReport {
       const std::string root = clean(node.root);
       if (root == "(input)") {
         parts.emplace_back(words_.inputs);
+      } else if (root.find("://") != std::string::npos) {
+        parts.push_back(fmt::format(fmt::runtime(words_.probed), root));
       } else {
         parts.push_back(node.live || !node.collected_at.has_value()
                             ? fmt::format(fmt::runtime(words_.root), root)
@@ -365,6 +368,8 @@ class TextReport {
 
   std::string counts() const {
     const auto& nfs = report_.facts->nfs;
+    if (nfs.mounts.empty() && !nfs.servers.empty())  // probe
+      return kind_count(nfs.servers.size(), "nfs.server", options_.language);
     return fmt::format(fmt::runtime(words_.counts), kind_count(nfs.mounts.size(), "nfs", options_.language),
                        kind_count(std::max<std::size_t>(nfs.servers.size(), nfs.clients.empty() ? 0 : 1), "nfs.server",
                                   options_.language));
@@ -909,6 +914,51 @@ class TextReport {
       }
       page_.paragraph(front, row.cells[3], unlimited, paint);
     }
+  }
+
+  // ---- LIVE MIGRATION: one line for each volume of a VM; volumes of one verdict and reason share it unless all is
+  // asked for.
+  void write_migrations() {
+    if (report_.live_migration.empty()) return;
+    struct Row {
+      std::vector<std::string> names;
+      const LiveMigration* like;
+    };
+    std::vector<Row> rows;
+    for (const auto& one : report_.live_migration) {
+      const std::string volume = options_.verbose ? clean(one.volume.id) : short_uuids(subject_name(one.volume));
+      const std::string name = one.vm.empty() ? volume : fmt::format("{} ({})", clean(one.vm), volume);
+      const auto same = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
+        return row.like->verdict == one.verdict && row.like->why == one.why;
+      });
+      if (same == rows.end() || options_.verbose) {
+        rows.push_back({{name}, &one});
+      } else {
+        same->names.push_back(name);
+      }
+    }
+    section(words_.live_migration, false);
+    const std::size_t most = options_.verbose ? rows.size() : 4;
+    for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) {
+      Row& row = rows[i];
+      if (row.names.size() > 2) {
+        const std::size_t more = row.names.size() - 1;
+        row.names.resize(1);
+        row.names.back() += fmt::format(fmt::runtime(words_.more_names), more);
+      }
+      const bool yes = row.like->verdict == "yes";
+      const char* form = yes                         ? words_.migration_yes
+                         : row.like->verdict == "no" ? words_.migration_no
+                                                     : words_.migration_unknown;
+      const bool japanese = options_.language == Language::ja && !row.like->why_ja.empty();
+      page_.paragraph({{"  ", Paint::plain}},
+                      fmt::format(fmt::runtime(form), base::join(row.names, ", "),
+                                  clean(japanese ? row.like->why_ja : row.like->why)),
+                      options_.verbose ? unlimited : 2, yes ? Paint::good : Paint::plain,
+                      4);
+    }
+    if (rows.size() > most)
+      page_.line("  " + fmt::format(fmt::runtime(words_.more_lines), rows.size() - most), Paint::label);
   }
 
   // A row of its own for each source that could not be read; of one server (or file) that failed in one way, one row.

@@ -14,6 +14,7 @@ struct Words {
   const char* could_be_better;
   const char* not_checked;
   const char* waived;
+  const char* live_migration;
   // Labels in front of a line of a finding; four columns each.
   const char* seen;
   const char* affects;
@@ -33,6 +34,7 @@ struct Words {
   const char* inputs;    // where there is no root
   const char* root;      // where
   const char* captured;  // root, when
+  const char* probed;    // URL
   const char* profiles;  // names with why
   const char* counts;    // mounts, servers
   const char* passed_one;
@@ -75,7 +77,10 @@ struct Words {
   const char* asked_by_none;
   const char* not_asked;
   const char* not_known_cell;
-  const char* questions;  // number, of questions that went unanswered in the same way
+  const char* migration_yes;      // volumes, what it rests on
+  const char* migration_no;       // volumes, why
+  const char* migration_unknown;  // volumes, why
+  const char* questions;          // number, of questions that went unanswered in the same way
 };
 
 const Words& words(Language language);

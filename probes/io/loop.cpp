@@ -43,9 +43,11 @@ void Loop::run_due() {
 bool Loop::run(Time end) {
   std::vector<pollfd> fds;
   std::vector<std::shared_ptr<Watch>> watched;
+  leaving_ = false;
   while (!idle()) {
-    if (Clock::now() >= end) return false;
+    if (leaving_ || Clock::now() >= end) return false;
     run_due();
+    if (leaving_) return false;
     if (idle()) break;
     fds.clear();
     watched.clear();

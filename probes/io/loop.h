@@ -36,6 +36,7 @@ class Loop {
 
   // Turns until nothing is left to wait for (true) or `end` has come (false). What is left is kept.
   bool run(Time end);
+  void leave() { leaving_ = true; }  // run() returns after this turn, with false
 
  private:
   struct Watch {
@@ -50,6 +51,7 @@ class Loop {
   std::map<int, std::shared_ptr<Watch>> watches_;
   std::vector<Action> posted_;
   TimerId last_id_ = 0;
+  bool leaving_ = false;
 };
 
 }  // namespace io

@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <future>
@@ -111,12 +112,18 @@ base::Result<Address> parse_address(std::string_view host, std::uint16_t port) {
   return address;
 }
 
-base::Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port, io::Time deadline) {
+base::Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port, io::Time deadline,
+                                           const std::atomic<bool>* stop) {
   auto promise = std::make_shared<std::promise<Lookup>>();
   auto answer = promise->get_future();
   std::thread([promise, host, port] { promise->set_value(look_up(host, port)); }).detach();
-  if (answer.wait_until(deadline) != std::future_status::ready)
-    return base::fail(base::ErrorKind::timeout, host, "the name was not resolved by the deadline");
+  constexpr std::chrono::milliseconds look{50};  // at the stop flag
+  while (answer.wait_until(stop == nullptr ? deadline : std::min(deadline, io::Clock::now() + look)) !=
+         std::future_status::ready) {
+    if (stop != nullptr && stop->load()) return base::fail(base::ErrorKind::timeout, host, "ended by a signal");
+    if (io::Clock::now() >= deadline)
+      return base::fail(base::ErrorKind::timeout, host, "the name was not resolved by the deadline");
+  }
   Lookup lookup = answer.get();
   if (lookup.error != 0)
     return base::fail(lookup.error == EAI_AGAIN ? base::ErrorKind::timeout : base::ErrorKind::absent, host,

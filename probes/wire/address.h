@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -33,7 +34,8 @@ base::Result<Address> parse_address(std::string_view host, std::uint16_t port);
 std::string host_port(std::string_view host, std::uint32_t port);  // brackets where there is a colon
 
 // getaddrinfo(3), all stream addresses in its order. It runs in a thread of its own that is left behind when it has not
-// come back by the deadline: a resolver may block for half a minute.
-base::Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port, io::Time deadline);
+// come back by the deadline, or when the stop flag is set: a resolver may block for half a minute.
+base::Result<std::vector<Address>> resolve(const std::string& host, std::uint16_t port, io::Time deadline,
+                                           const std::atomic<bool>* stop = nullptr);
 
 }  // namespace wire

@@ -199,6 +199,27 @@ class Crowd {
 
 }  // namespace
 
+std::vector<LookedUp> look_up(const std::vector<std::string>& names, const AskOptions& options) {
+  const io::Time deadline = io::Clock::now() + std::min(options.timeout, options.deadline);
+  std::vector<std::future<base::Result<std::vector<Address>>>> under_way;
+  under_way.reserve(names.size());
+  for (const auto& name : names)
+    under_way.push_back(std::async(
+        std::launch::async, [name, deadline, stop = options.stop] { return resolve(name, 2049, deadline, stop); }));
+  std::vector<LookedUp> out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto found = under_way[i].get();
+    if (!found) {
+      out.push_back({names[i], tl::unexpected(found.error())});
+      continue;
+    }
+    std::vector<std::string> addrs;
+    for (const auto& address : *found) addrs.push_back(address.host());
+    out.push_back({names[i], std::move(addrs)});
+  }
+  return out;
+}
+
 std::vector<NfsAnswer> ask_nfs(const std::vector<NfsTarget>& targets, const AskOptions& options) {
   const io::Time end = io::Clock::now() + options.deadline;
   const auto servers = merged(targets);

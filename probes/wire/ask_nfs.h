@@ -55,6 +55,13 @@ struct NfsAnswer {
 // equal address and port are asked once, with the exports and versions of all.
 std::vector<NfsAnswer> ask_nfs(const std::vector<NfsTarget>& targets, const AskOptions& options);
 
+// Names to addresses, side by side, within the time of one question; in the order of the names.
+struct LookedUp {
+  std::string name;
+  base::Result<std::vector<std::string>> addrs;
+};
+std::vector<LookedUp> look_up(const std::vector<std::string>& names, const AskOptions& options);
+
 // nfs://host[:port][/export]; host is a name, an IPv4 address or an IPv6 address in brackets, where a zone follows "%"
 // or
 // "%25" (RFC 6874). The export is percent-decoded. Errors are ErrorKind::usage and show what is wrong.

@@ -90,10 +90,13 @@ void Connection::begin() {
     ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
   }
   const std::weak_ptr<Connection> weak = weak_from_this();
-  if (::connect(fd_, reinterpret_cast<const sockaddr*>(&peer_.storage), peer_.size) == 0) {
+  const int done = ::connect(fd_, reinterpret_cast<const sockaddr*>(&peer_.storage), peer_.size);
+  const int error = done == 0 ? 0 : errno;
+  note_local();
+  if (done == 0) {
     connect_done();
-  } else if (errno != EINPROGRESS) {
-    return break_with(failure_from_errno(errno));
+  } else if (error != EINPROGRESS) {
+    return break_with(failure_from_errno(error));
   } else {
     connect_timer_ = loop_.at(options_.connect_deadline, [weak] {
       if (auto self = weak.lock(); self && !self->connected_)
@@ -263,12 +266,13 @@ void Connection::break_with(Failure failure) {
   }
 }
 
-std::string Connection::local_address() const {
+// The kernel chooses our address when it sends the SYN, whatever becomes of it.
+void Connection::note_local() {
   Address local;
   local.size = sizeof local.storage;
-  if (fd_ < 0 || !connected_ || ::getsockname(fd_, reinterpret_cast<sockaddr*>(&local.storage), &local.size) != 0)
-    return {};
-  return local.host();
+  if (::getsockname(fd_, reinterpret_cast<sockaddr*>(&local.storage), &local.size) != 0) return;
+  const std::string host = local.host();
+  if (host != "0.0.0.0" && host != "::") local_ = host;
 }
 
 std::optional<TcpFacts> Connection::tcp_facts() const {

@@ -65,7 +65,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const std::optional<Failure>& broken() const { return broken_; }
   std::optional<io::Duration> connect_took() const { return connect_took_; }
   bool reserved() const { return reserved_; }
-  std::string local_address() const;  // empty before it is connected
+  const std::string& local_address() const { return local_; }  // from which the SYN went; empty: none did
   std::optional<TcpFacts> tcp_facts() const;
 
  private:
@@ -78,6 +78,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   };
   Connection(io::Loop& loop, const Address& peer, Options options);
   void begin();
+  void note_local();
   void connect_done();
   void ready(short revents);
   void write_some();
@@ -94,6 +95,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   int fd_ = -1;
   bool connected_ = false;
   bool reserved_ = false;
+  std::string local_;
   io::Time began_ = {};
   std::optional<io::Duration> connect_took_;
   std::optional<Failure> broken_;

@@ -48,6 +48,27 @@ Attributes read_fattr(XdrReader& in) {
 // post_op_attr
 Attributes skip_post_op(XdrReader& in) { return in.boolean("attributes follow") ? read_fattr(in) : Attributes{}; }
 
+// wcc_data
+void skip_wcc(XdrReader& in) {
+  if (in.boolean("attributes before")) in.fixed(24, "attributes before");
+  skip_post_op(in);
+}
+
+Bytes read_handle(XdrReader& in) {
+  const View handle = in.opaque(max_handle, "file handle");
+  return {handle.begin(), handle.end()};
+}
+
+Call name_call(std::uint32_t procedure, const Bytes& directory, const std::string& name,
+               const std::vector<std::uint32_t>& more = {}) {
+  XdrWriter args;
+  args.opaque(directory).text(name);
+  for (const auto word : more) args.u32(word);
+  Call call{program::nfs, 3, procedure, AuthFlavor::sys};
+  call.args = args.take();
+  return call;
+}
+
 }  // namespace
 
 Call null(std::uint32_t version) { return {program::nfs, version, 0}; }
@@ -63,6 +84,13 @@ Call readdirplus(const Bytes& handle) {
   call.args = args.take();
   return call;
 }
+
+Call lookup(const Bytes& directory, const std::string& name) { return name_call(3, directory, name); }
+Call create_new(const Bytes& directory, const std::string& name) {
+  // GUARDED; mode 0600; owner, group, size and times as the server has them
+  return name_call(8, directory, name, {1, 1, 0600, 0, 0, 0, 0, 0});
+}
+Call remove(const Bytes& directory, const std::string& name) { return name_call(12, directory, name); }
 
 Outcome<Attributes> decode_getattr(View results) {
   XdrReader in(results);
@@ -143,6 +171,35 @@ Outcome<std::vector<Entry>> decode_readdirplus(View results) {
   return in.done(std::move(entries));
 }
 
+Outcome<Bytes> decode_lookup(View results) {
+  XdrReader in(results);
+  Failure failure;
+  if (!status_ok(in, failure)) return tl::unexpected(failure);
+  Bytes handle = read_handle(in);
+  skip_post_op(in);
+  skip_post_op(in);
+  return in.done(std::move(handle));
+}
+
+Outcome<Bytes> decode_create(View results) {
+  XdrReader in(results);
+  Failure failure;
+  if (!status_ok(in, failure)) return tl::unexpected(failure);
+  Bytes handle;
+  if (in.boolean("handle follows")) handle = read_handle(in);
+  skip_post_op(in);
+  skip_wcc(in);
+  return in.done(std::move(handle));
+}
+
+Outcome<std::uint32_t> decode_remove(View results) {
+  XdrReader in(results);
+  Failure failure;
+  if (!status_ok(in, failure)) return tl::unexpected(failure);
+  skip_wcc(in);
+  return in.done(0U);
+}
+
 std::string status_name(std::uint32_t nfsstat3) {
   switch (nfsstat3) {
     case 0: return "ok";
@@ -151,9 +208,12 @@ std::string status_name(std::uint32_t nfsstat3) {
     case 5: return "NFS3ERR_IO";
     case 6: return "NFS3ERR_NXIO";
     case 13: return "NFS3ERR_ACCES";
+    case 17: return "NFS3ERR_EXIST";
     case 20: return "NFS3ERR_NOTDIR";
     case 22: return "NFS3ERR_INVAL";
+    case 28: return "NFS3ERR_NOSPC";
     case 30: return "NFS3ERR_ROFS";
+    case 69: return "NFS3ERR_DQUOT";
     case 70: return "NFS3ERR_STALE";
     case 71: return "NFS3ERR_REMOTE";
     case 10001: return "NFS3ERR_BADHANDLE";

@@ -1,4 +1,5 @@
-// The calls of NFS version 3 (RFC 1813) that say what a server allows. None changes anything.
+// The calls of NFS version 3 (RFC 1813) that say what a server allows; none changes anything. CREATE and REMOVE are for
+// the lock test alone.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +46,10 @@ Call fsinfo(const Bytes& handle);
 Call fsstat(const Bytes& handle);
 Call pathconf(const Bytes& handle);
 Call readdirplus(const Bytes& handle);  // the first 8 KiB of the directory
+Call lookup(const Bytes& directory, const std::string& name);
+// A new file of mode 0600; GUARDED: one that is there already is an error and never taken for ours.
+Call create_new(const Bytes& directory, const std::string& name);
+Call remove(const Bytes& directory, const std::string& name);
 
 // A status other than NFS3_OK is Reason::status with the code.
 Outcome<Attributes> decode_getattr(View results);
@@ -52,6 +57,9 @@ Outcome<Fsinfo> decode_fsinfo(View results);
 Outcome<Fsstat> decode_fsstat(View results);
 Outcome<Pathconf> decode_pathconf(View results);
 Outcome<std::vector<Entry>> decode_readdirplus(View results);
+Outcome<Bytes> decode_lookup(View results);
+Outcome<Bytes> decode_create(View results);  // empty: the server did not give the handle
+Outcome<std::uint32_t> decode_remove(View results);
 
 std::string status_name(std::uint32_t nfsstat3);  // NFS3ERR_STALE ... or the number
 

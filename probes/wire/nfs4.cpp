@@ -128,6 +128,61 @@ ExchangeId read_exchange_id(XdrReader& in) {
   return id;
 }
 
+StateId read_state_id(XdrReader& in) {
+  StateId id = {};
+  const View bytes = in.fixed(id.size(), "state id");
+  std::copy(bytes.begin(), bytes.end(), id.begin());
+  return id;
+}
+
+void skip_change(XdrReader& in) {
+  in.boolean("atomic");
+  in.u64("change before");
+  in.u64("change after");
+}
+
+void skip_ace(XdrReader& in) {
+  in.u32("ace type");
+  in.u32("ace flags");
+  in.u32("ace mask");
+  in.opaque(max_opaque, "ace who");
+}
+
+// open_delegation4
+void read_delegation(XdrReader& in, Opened& opened) {
+  const auto type = in.u32("delegation type");
+  switch (type) {
+    case 0: return;  // none
+    case 1:          // read
+    case 2:          // write
+      opened.delegated = true;
+      opened.delegation = read_state_id(in);
+      in.boolean("recall");
+      if (type == 2) {
+        const auto limit = in.u32("limit by");
+        if (limit != 1 && limit != 2) in.fail(Reason::bad_value, fmt::format("limit_by4 {}", limit));
+        in.u64("space limit");  // or two words: blocks and their size
+      }
+      return skip_ace(in);
+    case 3: {  // none, and why
+      const auto why = in.u32("why no delegation");
+      if (why == 1 || why == 2) in.boolean("will signal");
+      return;
+    }
+    default: in.fail(Reason::bad_value, fmt::format("open_delegation_type4 {}", type));
+  }
+}
+
+Opened read_opened(XdrReader& in) {
+  Opened opened;
+  opened.state = read_state_id(in);
+  skip_change(in);
+  opened.flags = in.u32("flags");
+  read_bitmap(in, "attributes set");
+  read_delegation(in, opened);
+  return opened;
+}
+
 Channel read_channel(XdrReader& in) {
   Channel channel;
   in.u32("header padding");
@@ -178,6 +233,12 @@ void read_success(XdrReader& in, OpResult& result) {
     case Op::exchange_id: result.value = read_exchange_id(in); break;
     case Op::create_session: result.value = read_create_session(in); break;
     case Op::sequence: result.value = read_sequence(in); break;
+    case Op::open: result.value = read_opened(in); break;
+    case Op::lock:
+    case Op::locku:
+    case Op::close: result.value = State{read_state_id(in)}; break;
+    case Op::remove: skip_change(in); break;
+    case Op::delegreturn:
     case Op::destroy_session:
     case Op::destroy_clientid:
     case Op::reclaim_complete:
@@ -266,6 +327,42 @@ Compound& Compound::sequence(const SessionId& session, std::uint32_t sequence, s
   begin(Op::sequence).fixed(session).u32(sequence).u32(slot).u32(highest_slot).boolean(false);
   return *this;
 }
+Compound& Compound::open_new(std::uint64_t client_id, std::string_view owner, std::string_view name) {
+  constexpr std::uint32_t access_write = 2;
+  constexpr std::uint32_t want_no_delegation = 0x0400;
+  constexpr std::uint32_t mode = 33;
+  XdrWriter& out = begin(Op::open);
+  out.u32(0).u32(access_write | want_no_delegation).u32(0);  // seqid, access, deny nobody
+  out.u64(client_id).text(owner);
+  out.u32(1).u32(1);  // OPEN4_CREATE, GUARDED4
+  XdrWriter values;
+  values.u32(0600);
+  write_bitmap(out, {mode});
+  out.opaque(values.bytes());
+  out.u32(0).text(name);  // CLAIM_NULL
+  return *this;
+}
+Compound& Compound::lock(const StateId& opened, std::uint64_t client_id, std::string_view owner) {
+  begin(Op::lock).u32(2).boolean(false).u64(0).u64(1);  // WRITE_LT, no reclaim, the first byte
+  ops_.boolean(true).u32(0).fixed(opened).u32(0).u64(client_id).text(owner);
+  return *this;
+}
+Compound& Compound::locku(const StateId& locked) {
+  begin(Op::locku).u32(2).u32(0).fixed(locked).u64(0).u64(1);
+  return *this;
+}
+Compound& Compound::close(const StateId& opened) {
+  begin(Op::close).u32(0).fixed(opened);
+  return *this;
+}
+Compound& Compound::remove(std::string_view name) {
+  begin(Op::remove).text(name);
+  return *this;
+}
+Compound& Compound::delegreturn(const StateId& delegation) {
+  begin(Op::delegreturn).fixed(delegation);
+  return *this;
+}
 Compound& Compound::reclaim_complete() {
   begin(Op::reclaim_complete).boolean(false);
   return *this;
@@ -312,9 +409,13 @@ std::string status_name(std::uint32_t nfsstat4) {
     case 2: return "NFS4ERR_NOENT";
     case 5: return "NFS4ERR_IO";
     case 13: return "NFS4ERR_ACCESS";
+    case 17: return "NFS4ERR_EXIST";
     case 20: return "NFS4ERR_NOTDIR";
     case 21: return "NFS4ERR_ISDIR";
     case 22: return "NFS4ERR_INVAL";
+    case 28: return "NFS4ERR_NOSPC";
+    case 30: return "NFS4ERR_ROFS";
+    case 69: return "NFS4ERR_DQUOT";
     case 70: return "NFS4ERR_STALE";
     case 10001: return "NFS4ERR_BADHANDLE";
     case 10004: return "NFS4ERR_NOTSUPP";
@@ -322,6 +423,7 @@ std::string status_name(std::uint32_t nfsstat4) {
     case 10008: return "NFS4ERR_DELAY";
     case 10010: return "NFS4ERR_DENIED";
     case 10011: return "NFS4ERR_EXPIRED";
+    case 10012: return "NFS4ERR_LOCKED";
     case 10013: return "NFS4ERR_GRACE";
     case 10016: return "NFS4ERR_WRONGSEC";
     case 10018: return "NFS4ERR_RESOURCE";
@@ -329,6 +431,8 @@ std::string status_name(std::uint32_t nfsstat4) {
     case 10020: return "NFS4ERR_NOFILEHANDLE";
     case 10021: return "NFS4ERR_MINOR_VERS_MISMATCH";
     case 10022: return "NFS4ERR_STALE_CLIENTID";
+    case 10023: return "NFS4ERR_STALE_STATEID";
+    case 10024: return "NFS4ERR_OLD_STATEID";
     case 10025: return "NFS4ERR_BAD_STATEID";
     case 10036: return "NFS4ERR_BADXDR";
     case 10038: return "NFS4ERR_OPENMODE";
@@ -337,6 +441,8 @@ std::string status_name(std::uint32_t nfsstat4) {
     case 10063: return "NFS4ERR_SEQ_MISORDERED";
     case 10068: return "NFS4ERR_RETRY_UNCACHED_REP";
     case 10071: return "NFS4ERR_OP_NOT_IN_SESSION";
+    case 10053: return "NFS4ERR_BADSLOT";
+    case 10054: return "NFS4ERR_COMPLETE_ALREADY";
     case 10074: return "NFS4ERR_CLIENTID_BUSY";
     default: return fmt::format("nfsstat4 {}", nfsstat4);
   }

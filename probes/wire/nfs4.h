@@ -1,5 +1,5 @@
-// NFS version 4 by COMPOUND: RFC 7530 (4.0), RFC 8881 (4.1), RFC 7862 (4.2). Only operations that read, and those that
-// make and unmake a client id and a session.
+// NFS version 4 by COMPOUND: RFC 7530 (4.0), RFC 8881 (4.1), RFC 7862 (4.2). Operations that read, those that make and
+// unmake a client id and a session, and for the lock test alone OPEN, LOCK and what undoes them.
 #pragma once
 
 #include <array>
@@ -14,13 +14,19 @@
 namespace wire::nfs4 {
 
 enum class Op : std::uint32_t {
+  close = 4,
+  delegreturn = 8,
   getattr = 9,
   getfh = 10,
+  lock = 12,
   lockt = 13,
+  locku = 14,
   lookup = 15,
+  open = 18,
   putfh = 22,
   putrootfh = 24,
   readdir = 26,
+  remove = 28,
   secinfo = 33,
   exchange_id = 42,
   create_session = 43,
@@ -34,6 +40,7 @@ enum class Op : std::uint32_t {
 // Status codes that the questions act upon.
 namespace status {
 inline constexpr std::uint32_t ok = 0;
+inline constexpr std::uint32_t noent = 2;
 inline constexpr std::uint32_t isdir = 21;
 inline constexpr std::uint32_t denied = 10010;
 inline constexpr std::uint32_t grace = 10013;
@@ -132,10 +139,22 @@ struct Sequence {
   std::uint32_t target_highest_slot = 0;
 };
 
+using StateId = std::array<std::uint8_t, 16>;  // sequence id and the rest, as one
+struct Opened {                                // RFC 8881 section 18.16
+  StateId state = {};
+  std::uint32_t flags = 0;
+  bool delegated = false;  // unasked: it is to be returned
+  StateId delegation = {};
+};
+struct State {  // LOCK, LOCKU, CLOSE
+  StateId id = {};
+};
+
 struct OpResult {
   std::uint32_t op = 0;
   std::uint32_t status = 0;
-  std::variant<std::monostate, Attributes, Entries, Handle, Flavors, ExchangeId, CreateSession, Sequence> value;
+  std::variant<std::monostate, Attributes, Entries, Handle, Flavors, ExchangeId, CreateSession, Sequence, Opened, State>
+      value;
 };
 struct CompoundResult {
   std::uint32_t status = 0;
@@ -167,6 +186,13 @@ class Compound {
   Compound& exchange_id(const std::string& owner, std::uint64_t verifier);
   Compound& create_session(std::uint64_t client_id, std::uint32_t sequence, const Channel& fore);
   Compound& sequence(const SessionId& session, std::uint32_t sequence, std::uint32_t slot, std::uint32_t highest_slot);
+  // The lock test's own: a new file for writing, that must not be there yet; one byte of it locked exclusively.
+  Compound& open_new(std::uint64_t client_id, std::string_view owner, std::string_view name);
+  Compound& lock(const StateId& opened, std::uint64_t client_id, std::string_view owner);
+  Compound& locku(const StateId& locked);
+  Compound& close(const StateId& opened);
+  Compound& remove(std::string_view name);
+  Compound& delegreturn(const StateId& delegation);
   Compound& reclaim_complete();
   Compound& destroy_session(const SessionId& session);
   Compound& destroy_clientid(std::uint64_t client_id);

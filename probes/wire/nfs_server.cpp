@@ -421,13 +421,20 @@ class Ladder final : public NfsServerAsk, public std::enable_shared_from_this<La
 
   void look_into(const Ask4& ask4, const std::string& path, const std::vector<std::string>& parts, int depth) {
     auto self = shared_from_this();
+    // Below the pseudo root other exports may begin: only there the sizes are the server's own.
+    const bool sizes = target_.exports.empty();
     ask4(
-        [parts](nfs4::Compound& compound) {
+        [parts, sizes](nfs4::Compound& compound) {
           to_path(compound, parts);
+          if (sizes) compound.getattr({nfs4::attr::maxread, nfs4::attr::maxwrite});
           compound.readdir({nfs4::attr::type, nfs4::attr::rdattr_error});
         },
         depth,
         [self, ask4, path, parts](Outcome<nfs4::CompoundResult> result, int next) {
+          if (const auto* attributes = result ? result->value<nfs4::Attributes>(nfs4::Op::getattr) : nullptr) {
+            keep_smallest(self->out_.maxread_bytes, attributes->maxread);
+            keep_smallest(self->out_.maxwrite_bytes, attributes->maxwrite);
+          }
           self->note_entries4(ask4, path, parts, result, next, false);
         });
   }
@@ -905,6 +912,8 @@ class Ladder final : public NfsServerAsk, public std::enable_shared_from_this<La
       if (mtu.bytes) {
         self->out_.path_mtu_bytes = *mtu.bytes;
         self->out_.path_mtu_how = std::string("probe");
+        self->out_.path_mtu_lost_bytes =
+            mtu.lost_bytes == 0 ? facts::Fact<std::uint32_t>::absent() : facts::Fact<std::uint32_t>(mtu.lost_bytes);
         self->row_ok("path_mtu",
                      mtu.lost_bytes == 0 ? std::string{} : fmt::format("packets of {} bytes are lost", mtu.lost_bytes));
       } else {
@@ -1043,8 +1052,7 @@ class Ladder final : public NfsServerAsk, public std::enable_shared_from_this<La
 
   void note_tcp() {
     const auto& nfs = services_[program::nfs];
-    out_.asked_from = nfs.connection->local_address();
-    if (out_.asked_from.is(std::string{})) out_.asked_from = {};
+    if (!nfs.connection->local_address().empty()) out_.asked_from = nfs.connection->local_address();
     if (nfs.connection->connect_took()) {
       out_.connect_ms = ms(*nfs.connection->connect_took());
       out_.reserved_port = nfs.connection->reserved();
@@ -1072,6 +1080,8 @@ class Ladder final : public NfsServerAsk, public std::enable_shared_from_this<La
     note_grace();
     out_.round_trips = static_cast<std::uint32_t>(round_trips_);
     out_.calls = calls_;
+    out_.lock_tests = facts::Fact<std::vector<facts::NfsLockTest>>::absent();
+    out_.read_test = facts::Fact<facts::NfsReadTest>::absent();
     if (!client_id_) {
       out_.cleaned_up = facts::Fact<bool>::absent();
     } else if (!out_.cleaned_up.has_value()) {

@@ -18,12 +18,53 @@ Call test4(const Bytes& handle, const std::string& owner) {
   return call;
 }
 
-Outcome<Stat> decode_test4(View results) {
-  XdrReader in(results);
+namespace {
+
+Call call_of(std::uint32_t procedure, XdrWriter& args) {
+  Call call{program::nlm, 4, procedure, AuthFlavor::sys};
+  call.args = args.take();
+  return call;
+}
+
+// nlm4_lock
+void write_lock(XdrWriter& args, const Bytes& handle, const std::string& caller, const std::string& owner) {
+  args.text(caller).opaque(handle).text(owner).u32(1).u64(0).u64(1);  // svid, offset, length
+}
+
+std::uint32_t read_stat(XdrReader& in) {
   in.opaque(1024, "cookie");
   const auto stat = in.u32("nlm4_stats");
   if (in.ok() && stat > static_cast<std::uint32_t>(Stat::failed))
     in.fail(Reason::bad_value, fmt::format("nlm4_stats {}", stat));
+  return stat;
+}
+
+}  // namespace
+
+Call lock4(const Bytes& handle, const std::string& caller, const std::string& owner, bool monitored) {
+  XdrWriter args;
+  args.u32(4).u32(2).boolean(false).boolean(true);  // cookie; do not wait; exclusive
+  write_lock(args, handle, caller, owner);
+  args.boolean(false).u32(1);  // no reclaim; our state, odd: up
+  return call_of(monitored ? 2 : 22, args);
+}
+
+Call unlock4(const Bytes& handle, const std::string& caller, const std::string& owner) {
+  XdrWriter args;
+  args.u32(4).u32(3);
+  write_lock(args, handle, caller, owner);
+  return call_of(4, args);
+}
+
+Outcome<Stat> decode_result4(View results) {
+  XdrReader in(results);
+  const auto stat = read_stat(in);
+  return in.done(static_cast<Stat>(stat));
+}
+
+Outcome<Stat> decode_test4(View results) {
+  XdrReader in(results);
+  const auto stat = read_stat(in);
   if (in.ok() && stat == static_cast<std::uint32_t>(Stat::denied)) {
     in.boolean("exclusive");
     in.u32("svid");

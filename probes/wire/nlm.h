@@ -1,5 +1,5 @@
-// The network lock manager (X/Open XNFS chapter 10; version 4: RFC 1813 appendix II) and the status monitor. Only
-// NLM_TEST: it asks whether a lock could be had and takes none.
+// The network lock manager (X/Open XNFS chapter 10; version 4: RFC 1813 appendix II). NLM_TEST asks whether a lock
+// could be had and takes none; the other calls are for the lock test alone.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,12 @@ enum class Stat : std::uint32_t {
   failed = 9,
 };
 Outcome<Stat> decode_test4(View results);
-std::string stat_name(Stat stat);  // NLM4_GRANTED ...
+
+// The first byte of a file, exclusively, without waiting for it. `caller` is the name under which the server's status
+// monitor would note us; an unmonitored lock (NLM_NM_LOCK) does without it.
+Call lock4(const Bytes& handle, const std::string& caller, const std::string& owner, bool monitored);
+Call unlock4(const Bytes& handle, const std::string& caller, const std::string& owner);
+Outcome<Stat> decode_result4(View results);  // nlm4_res
+std::string stat_name(Stat stat);            // NLM4_GRANTED ...
 
 }  // namespace wire::nlm

@@ -1,6 +1,7 @@
 // `probe` against servers of ours.
 #include <boost/json.hpp>
 #include <catch2/catch.hpp>
+#include <sstream>
 
 #include "audit/base/json.h"
 #include "tests/cli/run.h"
@@ -26,10 +27,14 @@ TEST_CASE("probe: a server is described in text, and its facts are in the JSON r
   auto nfs = wire_test::fake_nfs({}, state);
   const auto text = run({"probe", url(nfs->address(), "/data")});
   CHECK(text.code == 0);
-  CHECK(text.out.find("NFS 3 4.0 4.1 4.2") != std::string::npos);
-  CHECK(text.out.find("16 slots") != std::string::npos);
-  CHECK(text.out.find("grace period: no") != std::string::npos);
-  CHECK(text.out.find("export     /data") != std::string::npos);
+  CHECK(text.out.find("NFSv3 v4.0 v4.1 v4.2") != std::string::npos);
+  CHECK(text.out.find("16 slots of 1024 asked for") != std::string::npos);
+  CHECK(text.out.find("not in grace (LOCKT on a regular file)") != std::string::npos);
+  CHECK(text.out.find("  export     /data: v4 ok") != std::string::npos);
+  CHECK(text.out.find("READ up to 128 KiB, WRITE up to 64 KiB") != std::string::npos);
+  CHECK(text.out.find("removed again") != std::string::npos);
+  std::istringstream lines(text.out);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
 
   const auto report = run({"probe", url(nfs->address(), "/data"), "--format", "json", "--timeout", "1s"});
   CHECK(report.code == 0);
@@ -76,4 +81,33 @@ TEST_CASE("probe: a malformed URL or time is exit 2 with one line and nothing on
     CHECK(wrong.err.find("mountaudit: ") == 0);
     CHECK(std::count(wrong.err.begin(), wrong.err.end(), '\n') == 1);
   }
+}
+
+TEST_CASE("probe: a lock is not taken without consent, and not outside the export") {
+  auto state = std::make_shared<wire_test::FakeState>();
+  auto nfs = wire_test::fake_nfs({}, state);
+  struct Row {
+    std::vector<std::string> arguments;
+    std::string says;
+  };
+  const std::string with_export = url(nfs->address(), "/data");
+  const std::vector<Row> rows = {
+      {{"probe", with_export, "--lock-test"}, "--allow-write DIR"},
+      {{"probe", with_export, "--allow-write", "x"}, "only --lock-test writes"},
+      {{"probe", url(nfs->address(), ""), "--lock-test", "--allow-write", "."}, "needs an export"},
+      {{"probe", url(nfs->address(), ""), "--read-file", "x"}, "needs an export"},
+      {{"probe", with_export, "--lock-test", "--allow-write", "/other"}, "is not below the export /data"},
+      {{"probe", with_export, "--lock-test", "--allow-write", "/database"}, "is not below the export /data"},
+      {{"probe", with_export, "--lock-test", "--allow-write", "a/../../b"}, "no way up"},
+      {{"probe", with_export, "--follow-grace", "soon"}, "is no time"},
+      {{"audit", "--lock-test"}, "has no option"},
+  };
+  for (const auto& row : rows) {
+    const auto ran = run(row.arguments);
+    CAPTURE(row.arguments, ran.err);
+    CHECK(ran.code == 2);
+    CHECK(ran.out.empty());
+    CHECK(ran.err.find(row.says) != std::string::npos);
+  }
+  CHECK(state->calls == 0);
 }

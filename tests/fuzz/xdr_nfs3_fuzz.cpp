@@ -23,5 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(entries->size() * 32 <= size);
     for (const auto& entry : *entries) require(entry.handle.size() <= 64);
   }
+  if (const auto handle = checked(nfs3::decode_lookup(bytes))) require(handle->size() <= 64);
+  if (const auto handle = checked(nfs3::decode_create(bytes))) require(handle->size() <= 64);
+  checked(nfs3::decode_remove(bytes));
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "audit/snapshot/document.h"
+#include "probes/ask_mounted.h"
 #include "probes/probe.h"
 #include "probes/raw_tree.h"
 #include "tests/probes/scratch.h"
@@ -468,4 +469,97 @@ TEST_CASE("registry: every probe has an id of its own, a sentence and a function
   }
   std::sort(ids.begin(), ids.end());
   CHECK(std::adjacent_find(ids.begin(), ids.end()) == ids.end());
+}
+
+TEST_CASE("answers: joined by address and port, their rows found by the entry, a port of rpcbind's included") {
+  facts::Facts facts;
+  for (const char* addr : {"192.0.2.1", "2001:db8::1"}) {
+    facts::NfsServer& server = facts.nfs.servers.emplace_back();
+    server.name = "nas"s;
+    server.addr = addr;
+    server.mounted = true;
+    server.lease_s = 30U;
+  }
+  wire::NfsAnswer moved;
+  moved.server.addr = "192.0.2.1";
+  moved.server.port = 20490;
+  moved.server.owner = "one"s;
+  moved.sources = {{"nfs_server.nfs", "192.0.2.1:20490", "ok", "", {}},
+                   {"nfs_server.fsinfo", "192.0.2.1:20490", "timeout", "silent", {}}};
+  wire::NfsAnswer six;
+  six.server.addr = "2001:DB8:0::1";
+  six.server.owner = "two"s;
+  six.sources = {{"nfs_server.nfs", "[2001:db8::1]:2049", "ok", "", {}}};
+  probes::join_answers(facts, {moved, six});
+  REQUIRE(facts.nfs.servers.size() == 2);
+  CHECK(facts.nfs.servers[0].owner.is("one"));
+  CHECK(facts.nfs.servers[0].port == 2049);  // by which the mounts find it
+  CHECK(facts.nfs.servers[0].lease_s.is(30));
+  CHECK(facts.nfs.servers[0].mounted);
+  CHECK(facts.nfs.servers[1].owner.is("two"));
+  REQUIRE(facts.sources.size() == 3);
+  CHECK(facts.sources[0].name == "192.0.2.1:2049");
+  CHECK(facts.sources[1].name == "192.0.2.1:2049");
+  CHECK(facts.sources[2].name == "[2001:db8::1]:2049");
+}
+
+TEST_CASE("answers: asked from another network namespace, a refusal says nothing of the node") {
+  facts::Facts facts;
+  facts.network.same_namespace = false;
+  facts::NfsServer& server = facts.nfs.servers.emplace_back();
+  server.name = "nas"s;
+  server.addr = "192.0.2.1"s;
+  wire::NfsAnswer answer;
+  answer.server = server;
+  answer.server.asked_from = "10.1.2.3"s;
+  for (const auto& [program, result, reachable] :
+       {std::tuple{"nfs", "refused", false}, {"rpcbind", "ok", true}, {"nlm", "not_registered", false}}) {
+    facts::NfsService& service = answer.server.services.emplace_back();
+    service.program = program;
+    service.result = std::string(result);
+    service.reachable = reachable;
+  }
+  answer.sources = {{"nfs_server.nfs", "192.0.2.1:2049", "refused", "connection refused", {}},
+                    {"nfs_server.rpcbind", "192.0.2.1:2049", "ok", "", {}}};
+  auto same = facts;
+  probes::join_answers(facts, {answer});
+  const auto& services = facts.nfs.servers[0].services;
+  CHECK(services[0].reachable.is_unknown());
+  CHECK(services[1].reachable.is(true));
+  CHECK(services[2].reachable.is(false));  // said by its rpcbind
+  CHECK(facts.sources[0].detail ==
+        "connection refused (asked from 10.1.2.3, in another network namespace than the node's: says nothing of the "
+        "node)");
+  CHECK(facts.sources[1].detail.empty());
+  same.network.same_namespace = true;
+  probes::join_answers(same, {answer});
+  CHECK(same.nfs.servers[0].services[0].reachable.is(false));
+  CHECK(same.sources[0].detail == "connection refused");
+}
+
+TEST_CASE("answers: names of NFSv4.1 mounts are looked up once, what the resolver said is kept") {
+  facts::Facts facts;
+  for (const auto& [name, vers] : {std::pair{"a.example.com", "4.2"},
+                                   {"a.example.com", "4.1"},
+                                   {"b.example.com", "3"},
+                                   {"192.0.2.1", "4.2"},
+                                   {"2001:db8::1", "4.1"},
+                                   {"c.example.com", "4.2"}}) {
+    facts::NfsMount& mount = facts.nfs.mounts.emplace_back();
+    mount.server_name = std::string(name);
+    mount.vers = std::string(vers);
+  }
+  CHECK(probes::names_of(facts) == std::vector<std::string>{"a.example.com", "c.example.com"});
+  probes::join_names(facts, {});
+  CHECK(facts.network.names.is_unknown());
+  probes::join_names(facts, {{"a.example.com", std::vector<std::string>{"192.0.2.1"}},
+                             {"c.example.com", base::fail(ErrorKind::absent, "c.example.com", "does not resolve")},
+                             {"d.example.com", base::fail(ErrorKind::timeout, "d.example.com", "not in time")}});
+  REQUIRE(facts.network.names.has_value());
+  const auto& names = *facts.network.names;
+  CHECK(names[0].addrs.is({"192.0.2.1"}));
+  CHECK(names[1].addrs.is_absent());
+  CHECK(names[2].addrs.is_unknown());
+  REQUIRE(facts.sources.size() == 2);
+  CHECK(facts.sources[1].status == "timeout");
 }

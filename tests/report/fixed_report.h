@@ -184,6 +184,21 @@ inline audit::Report fixed_report(const facts::Facts& facts) {
       {"rsize", facts::Absent{}, "", "65536", "1048576", false, true},
       {"slots", facts::Unknown{"not told by /sys"}, "", "64", facts::Unknown{"not asked (passive)"}, false, false}};
   r.side_by_side = {sides};
+  r.live_migration = {{{"volume", "pvc-0b7e4c52-1111"},
+                       "demo/rhel10",
+                       "yes",
+                       "ReadWriteMany; NFSv4.2 with locks of its own",
+                       "ReadWriteMany、ロックを備えた NFSv4.2"},
+                      {{"volume", "pvc-0b7e4c52-2222"},
+                       "demo/rhel10",
+                       "no",
+                       "it is ReadWriteOnce, and both nodes need it at once (ReadWriteMany)",
+                       "ReadWriteOnce であり、両ノードで同時に使えません(ReadWriteMany が必要)"},
+                      {{"nfs.mount", "/srv/images"},
+                       "",
+                       "unknown",
+                       "its access mode was not declared",
+                       "アクセスモードが宣言されていません"}};
   return r;
 }
 

@@ -5,6 +5,7 @@
 
 #include "audit/snapshot/document.h"
 #include "probes/wire/ask_nfs.h"
+#include "probes/wire/read_file.h"
 #include "tests/wire/fake_server.h"
 
 using namespace wire;
@@ -373,6 +374,100 @@ TEST_CASE("ask nfs: the facts survive the document both ways") {
   REQUIRE(loaded);
   CHECK(loaded->notes.empty());
   CHECK(loaded->facts == facts);
+}
+
+TEST_CASE("ask nfs: a server that lies about sizes, slots and names costs itself alone") {
+  ClosedPort nobody;
+  auto state = std::make_shared<FakeState>();
+  FakeSettings settings;
+  settings.owner = std::string("\x1b[31mred\xff\xfe\0tail", 15);
+  settings.scope = std::string(1024, '\n');
+  for (const std::uint32_t slots : {0U, 0xffffffffU}) {
+    settings.slots = slots;
+    auto nfs = fake_nfs(settings, state);
+    const auto answers = ask_nfs({target_at(*nfs, nobody.address().port())}, quick());
+    const auto& server = answers.at(0).server;
+    CHECK(server.session->slots == slots);
+    CHECK(server.versions.is({"3", "4.0", "4.1", "4.2"}));
+    CHECK(server.cleaned_up.is(true));
+    // What a document and a terminal get is text without control characters of its own.
+    facts::Facts facts;
+    facts.nfs.servers.push_back(server);
+    const std::string json = snapshot::to_json(facts);
+    CHECK(json.find('\x1b') == std::string::npos);
+    CHECK(json.find('\xff') == std::string::npos);
+    REQUIRE(snapshot::from_json(json, "facts"));
+  }
+  CHECK(state->clients == 0);
+}
+
+TEST_CASE("read file: each kind of bad server ends by the deadline with an error that has a name") {
+  struct Row {
+    std::string name;
+    Peer::Script script;
+  };
+  const std::vector<Row> rows = {
+      {"silent", [](Peer& peer, int) { peer.wait_ms(9000); }},
+      {"closing",
+       [](Peer&, int fd) {
+         ReceivedCall call;
+         receive_call(fd, call);
+       }},
+      {"no such program", serve([](const ReceivedCall& call) { return accepted_error(call.xid, 1); })},
+      {"denying", serve([](const ReceivedCall& call) {
+         return denied(call.xid, {1, 5});
+       })},
+      {"another xid", serve([](const ReceivedCall& call) { return success(call.xid + 1); })},
+      {"empty answers", serve([](const ReceivedCall& call) { return success(call.xid); })},
+      {"huge fragment",
+       [](Peer& peer, int fd) {
+         ReceivedCall call;
+         if (receive_call(fd, call)) Peer::send_all(fd, Bytes{0xff, 0xff, 0xff, 0xff});
+         peer.wait_ms(9000);
+       }},
+      {"huge counts", serve([](const ReceivedCall& call) {
+         XdrWriter out;
+         out.u32(0).u32(0xffffffff).u32(0xffffffff);
+         return success(call.xid, out.bytes());
+       })},
+      {"one byte at a time", [](Peer& peer, int fd) {
+         ReceivedCall call;
+         if (!receive_call(fd, call)) return;
+         const Bytes whole = record(success(call.xid));
+         for (const auto byte : whole)
+           if (!Peer::send_all(fd, {&byte, 1}) || !peer.wait_ms(100)) return;
+       }}};
+  for (const auto& row : rows) {
+    for (const std::string version : {"3", "4.0"}) {
+      CAPTURE(row.name, version);
+      Peer peer(row.script);
+      facts::NfsServer server;
+      server.name = "server";
+      server.addr = "127.0.0.1";
+      server.port = peer.port();
+      server.versions = std::vector<std::string>{version};
+      facts::NfsService mountd;
+      mountd.program = "mountd";
+      mountd.port = peer.port();
+      server.services.push_back(mountd);
+      const auto began = io::Clock::now();
+      const auto test = read_file(server, "/export", "file", {began + 600ms, nullptr});
+      CHECK(io::Clock::now() - began < 2s);
+      CHECK(test.result != "ok");
+      CHECK(test.result.find('E') == 0);
+      // libnfs 4.0 does not survive it; this program does.
+      if (row.name == "huge counts" && version == "3") CHECK(test.result == "EPROTO");
+      CHECK(test.detail.has_value());
+      CHECK(test.version == version);
+    }
+  }
+  ClosedPort nobody;
+  facts::NfsServer server;
+  server.name = server.addr.value_or("127.0.0.1");
+  server.addr = "127.0.0.1";
+  server.port = nobody.address().port();
+  server.versions = std::vector<std::string>{"4.0"};
+  CHECK(read_file(server, "/export", "file", {io::Clock::now() + 2s, nullptr}).result.find('E') == 0);
 }
 
 TEST_CASE("nfs url: host, port, zone, export, and what is wrong with others") {

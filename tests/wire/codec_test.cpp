@@ -121,7 +121,7 @@ TEST_CASE("codec: counts and values that no server sends are named") {
   unasked.u32(0).u32(0).u32(1).u32(9).u32(0).u32(1).u32(8).u32(4).u32(0);
   CHECK(reason_of(nfs4::decode_compound(unasked.bytes())) == Reason::bad_value);
   XdrWriter operation;
-  operation.u32(0).u32(0).u32(1).u32(4).u32(0);
+  operation.u32(0).u32(0).u32(1).u32(5).u32(0);  // COMMIT is never asked
   CHECK(reason_of(nfs4::decode_compound(operation.bytes())) == Reason::bad_value);
   XdrWriter lock;
   lock.u32(0).u32(10);
@@ -148,4 +148,108 @@ TEST_CASE("codec: Kerberos flavours of SECINFO are told by mechanism and service
   REQUIRE(result);
   CHECK(result->value<nfs4::Flavors>(nfs4::Op::secinfo)->names ==
         std::vector<std::string>{"krb5", "krb5i", "krb5p", "sys"});
+}
+
+namespace {
+
+// Cut short anywhere it is a short reply; a whole one is decoded.
+template <class T>
+void cut_bytes(const Bytes& whole, Outcome<T> (*decode)(View)) {
+  REQUIRE(decode(whole));
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    CAPTURE(size);
+    CHECK(reason_of(decode(View(whole).first(size))) == Reason::short_reply);
+  }
+}
+
+Bytes compound_of(std::uint32_t op, const Bytes& body) {
+  XdrWriter out;
+  out.u32(0).u32(0).u32(1).u32(op).u32(0).fixed(body);
+  return out.take();
+}
+
+Bytes opened(const std::function<void(XdrWriter&)>& delegation) {
+  XdrWriter out;
+  out.fixed(Bytes(16, 7)).u32(1).u64(1).u64(2).u32(4).words({0, 2});
+  delegation(out);
+  return compound_of(18, out.take());
+}
+
+}  // namespace
+
+TEST_CASE("codec: OPEN with every kind of delegation, and those that nobody sends") {
+  const auto none = opened([](XdrWriter& out) { out.u32(0); });
+  const auto no_and_why = opened([](XdrWriter& out) { out.u32(3).u32(2).boolean(true); });
+  const auto no_as_wished = opened([](XdrWriter& out) { out.u32(3).u32(0); });
+  const auto read = opened(
+      [](XdrWriter& out) { out.u32(1).fixed(Bytes(16, 9)).boolean(false).u32(0).u32(0).u32(1).text("EVERYONE@"); });
+  const auto write = opened([](XdrWriter& out) {
+    out.u32(2).fixed(Bytes(16, 9)).boolean(false).u32(2).u32(10).u32(4096).u32(0).u32(0).u32(1).text("a");
+  });
+  for (const auto& bytes : {none, no_and_why, no_as_wished, read, write}) {
+    cut_bytes(bytes, nfs4::decode_compound);
+    const auto result = nfs4::decode_compound(bytes);
+    const auto* open = result->value<nfs4::Opened>(nfs4::Op::open);
+    REQUIRE(open != nullptr);
+    CHECK(open->state[0] == 7);
+    CHECK(open->flags == 4);
+    CHECK(open->delegated == (bytes == read || bytes == write));
+    if (open->delegated) CHECK(open->delegation[15] == 9);
+  }
+  CHECK(reason_of(nfs4::decode_compound(opened([](XdrWriter& out) { out.u32(4); }))) == Reason::bad_value);
+  CHECK(reason_of(nfs4::decode_compound(opened([](XdrWriter& out) {
+          out.u32(2).fixed(Bytes(16, 9)).boolean(false).u32(3).u64(0).u32(0).u32(0).u32(1).text("a");
+        }))) == Reason::bad_value);
+  CHECK(reason_of(nfs4::decode_compound(opened([](XdrWriter& out) {
+          out.u32(1).fixed(Bytes(16, 9)).boolean(false).u32(0).u32(0).u32(1).u32(0xffffffff);
+        }))) == Reason::count_too_large);
+}
+
+TEST_CASE("codec: LOCK, LOCKU, CLOSE, REMOVE and what NFSv3 and NLM answer in their place") {
+  for (const std::uint32_t op : {12U, 14U, 4U}) {
+    const Bytes bytes = compound_of(op, Bytes(16, 5));
+    cut_bytes(bytes, nfs4::decode_compound);
+    const auto result = nfs4::decode_compound(bytes);
+    REQUIRE(result->ops.size() == 1);
+    const auto* state = std::get_if<nfs4::State>(&result->ops[0].value);
+    REQUIRE(state != nullptr);
+    CHECK(state->id[15] == 5);
+  }
+  XdrWriter change;
+  change.u32(1).u64(1).u64(2);
+  cut_bytes(compound_of(28, change.bytes()), nfs4::decode_compound);
+
+  XdrWriter attributes;  // fattr3 of a regular file
+  attributes.u32(1).u32(0600).u32(1).u32(0).u32(0).u64(0).u64(0).u64(0).u64(1).u64(2).fixed(Bytes(24, 0));
+  const Bytes handle{1, 2, 3, 4, 5};
+  XdrWriter created;
+  created.u32(0).boolean(true).opaque(handle).boolean(true).fixed(attributes.bytes());
+  created.boolean(true).fixed(Bytes(24, 0)).boolean(false);
+  cut_bytes(created.bytes(), nfs3::decode_create);
+  CHECK(*nfs3::decode_create(created.bytes()) == handle);
+  XdrWriter shy;  // a server may leave the handle out
+  shy.u32(0).boolean(false).boolean(false).boolean(false).boolean(false);
+  CHECK(nfs3::decode_create(shy.bytes())->empty());
+  XdrWriter found;
+  found.u32(0).opaque(handle).boolean(true).fixed(attributes.bytes()).boolean(false);
+  cut_bytes(found.bytes(), nfs3::decode_lookup);
+  CHECK(*nfs3::decode_lookup(found.bytes()) == handle);
+  XdrWriter refused;
+  refused.u32(13).boolean(false);
+  CHECK(nfs3::decode_lookup(refused.bytes()).error().detail == "NFS3ERR_ACCES");
+  CHECK(nfs3::decode_create(refused.bytes()).error().code == 13);
+  CHECK(nfs3::decode_remove(refused.bytes()).error().reason == Reason::status);
+  XdrWriter huge;
+  huge.u32(0).u32(65);
+  CHECK(reason_of(nfs3::decode_lookup(huge.bytes())) == Reason::count_too_large);
+
+  for (std::uint32_t stat = 0; stat < 10; ++stat) {
+    XdrWriter result;
+    result.u32(4).u32(2).u32(stat);
+    cut_bytes(result.bytes(), nlm::decode_result4);
+    CHECK(*nlm::decode_result4(result.bytes()) == static_cast<nlm::Stat>(stat));
+  }
+  XdrWriter unheard;
+  unheard.u32(0).u32(10);
+  CHECK(reason_of(nlm::decode_result4(unheard.bytes())) == Reason::bad_value);
 }

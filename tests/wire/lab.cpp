@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -193,7 +194,7 @@ NFSV4 {{
   RecoveryRoot = "{folder}/recovery"; Only_Numeric_Owners = true; Slot_Table_Size = {slots};
 }}
 NFS_KRB5 {{ Active_krb5 = false; }}
-EXPORT_DEFAULTS {{ Access_Type = RW; Squash = No_Root_Squash; SecType = sys; }}
+EXPORT_DEFAULTS {{ Access_Type = {access}; Squash = No_Root_Squash; SecType = sys; }}
 EXPORT {{
   Export_Id = 1; Path = {folder}/export; Pseudo = /export; Protocols = {protocols};
   MaxRead = {io}; MaxWrite = {io}; PrefRead = 32768; PrefWrite = 32768; FSAL {{ Name = VFS; }}
@@ -204,7 +205,8 @@ LOG {{ Default_Log_Level = EVENT; }}
                                         fmt::arg("nlm", settings.nlm), fmt::arg("grace", settings.grace_s),
                                         fmt::arg("lease", settings.lease_s), fmt::arg("graceless", settings.graceless),
                                         fmt::arg("minors", settings.minors), fmt::arg("folder", folder_),
-                                        fmt::arg("slots", settings.slots), fmt::arg("io", settings.max_io_bytes)));
+                                        fmt::arg("access", settings.access), fmt::arg("slots", settings.slots),
+                                        fmt::arg("io", settings.max_io_bytes)));
   ganesha_ = spawn(
       {"ganesha.nfsd", "-F", "-f", run + "/conf", "-L", run + "/log", "-p", run + "/pid", "-N", "NIV_EVENT"}, true);
   const bool ready = wait_until(15s, [&] {
@@ -216,6 +218,23 @@ LOG {{ Default_Log_Level = EVENT; }}
 }
 
 void Lab::stop_ganesha() { end(ganesha_); }
+
+void Lab::signal_ganesha(int number) const { ::kill(ganesha_, number); }
+
+std::vector<std::string> Lab::exported_files() const {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder_ + "/export")) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> Lab::monitored_clients() {
+  run({"sh", "-c", "ls /var/lib/nfs/sm > " + folder_ + "/monitored"});
+  std::vector<std::string> names;
+  std::istringstream in(read_file(folder_ + "/monitored"));
+  for (std::string name; in >> name;) names.push_back(name);
+  return names;
+}
 
 std::string Lab::ganesha_log() const { return read_file(fmt::format("{}/run{}/log", folder_, runs_)); }
 

@@ -22,6 +22,7 @@ struct GaneshaSettings {
   int lease_s = 5;
   std::uint32_t max_io_bytes = 1048576;
   int slots = 64;
+  std::string access = "RW";  // RO
 };
 
 std::string read_file(const std::string& path);
@@ -41,9 +42,12 @@ class Lab {
   void start_statd();
   void start_ganesha(const GaneshaSettings& settings);  // returns when it is ready
   void stop_ganesha();
+  void signal_ganesha(int number) const;                 // SIGSTOP: a server that hangs
   int run(const std::vector<std::string>& command);      // inside; its exit code, -1 after a signal
   const std::string& folder() const { return folder_; }  // goes with the lab
   std::string ganesha_log() const;
+  std::vector<std::string> exported_files() const;    // names in the export, sorted
+  std::vector<std::string> monitored_clients();       // whom rpc.statd would tell of a restart
   std::vector<std::string> recorded_clients() const;  // client ids that ganesha keeps on disk for their recovery
 
   // Asks from inside the namespace.

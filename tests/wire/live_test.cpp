@@ -1,7 +1,9 @@
 // The ladder against nfs-ganesha, configured as the field has it. Each test makes its own namespaces.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <iostream>
+#include <map>
 #include <thread>
 
 #include "audit/snapshot/document.h"
@@ -67,9 +69,60 @@ TEST_CASE("ganesha: versions 3 and 4 with 64 KiB limits, 16 slots, NLM and statd
   settings.max_io_bytes = 65536;
   settings.slots = 16;
   lab.start_ganesha(settings);
-  const auto server = ask_one(lab, target());
+  const auto answers = lab.ask({target()}, options());
+  REQUIRE(answers.size() == 1);
+  const auto& server = answers[0].server;
+  // Each question of the ladder was answered.
+  std::map<std::string, std::string> rows;
+  for (const auto& row : answers[0].sources) rows[row.id] = row.status + " " + row.detail;
+  for (const char* question : {"nfs",
+                               "minor_versions",
+                               "exchange_id",
+                               "create_session",
+                               "reclaim_complete",
+                               "lease",
+                               "attributes",
+                               "secinfo",
+                               "directory",
+                               "lockt",
+                               "rpcbind",
+                               "rpcbind_dump",
+                               "mountd",
+                               "export_list",
+                               "mnt",
+                               "fsinfo",
+                               "fsstat",
+                               "pathconf",
+                               "readdirplus",
+                               "nlm",
+                               "nlm_test",
+                               "nsm",
+                               "tls",
+                               "path_mtu",
+                               "latency",
+                               "clean_up"}) {
+    CAPTURE(question, rows[std::string("nfs_server.") + question]);
+    CHECK(rows[std::string("nfs_server.") + question].find("ok") == 0);
+  }
+  CHECK(server.round_trips.value_or(99) <= 6);
+  CHECK(server.calls.value_or(999) <= 90);
+  CHECK(server.cleaned_up.is(true));
   CHECK(server.versions.is({"3", "4.0", "4.1", "4.2"}));
   CHECK(server.nfs4_minor_max.is(2));
+  CHECK(server.owner.value_or("").size() > 0);
+  CHECK(server.scope.value_or("").find("NFS-Ganesha") != std::string::npos);
+  CHECK(server.owner_minor.has_value());
+  CHECK(server.impl_name.is_absent());
+  REQUIRE(server.pnfs_roles.has_value());
+  CHECK(server.asked_from.is("127.0.0.1"));
+  CHECK(server.connect_ms.has_value());
+  CHECK(server.null_p99_us.value_or(0) >= server.null_p50_us.value_or(1));
+  CHECK(server.tcp_rtt_us.has_value());
+  CHECK(server.tcp_mss_bytes.value_or(0) > 1000);
+  CHECK(server.tcp_retrans.is(0));
+  CHECK(server.path_mtu_lost_bytes.is_absent());
+  CHECK(server.lock_tests.is_absent());
+  CHECK(server.read_test.is_absent());
   CHECK(server.rtmax_bytes.is(65536));
   CHECK(server.wtmax_bytes.is(65536));
   CHECK(server.maxread_bytes.is(65536));
@@ -85,6 +138,8 @@ TEST_CASE("ganesha: versions 3 and 4 with 64 KiB limits, 16 slots, NLM and statd
   REQUIRE(server.session.has_value());
   CHECK(server.session->slots == 16);
   CHECK(server.session->minor == "4.2");
+  CHECK(server.session->max_request_bytes > 4096);
+  CHECK(server.session->max_operations > 0);
   for (const char* program : {"nfs", "rpcbind", "mountd", "nlm", "nsm"}) {
     CAPTURE(program);
     CHECK(service(server, program).reachable.is(true));
@@ -100,8 +155,19 @@ TEST_CASE("ganesha: versions 3 and 4 with 64 KiB limits, 16 slots, NLM and statd
   CHECK(server.exports[0].lookup_result.is("ok"));
   CHECK(server.exports[0].secinfo.is({"sys"}));
   CHECK(server.exports[0].rtpref_bytes.is(32768));
+  CHECK(server.exports[0].total_bytes.value_or(0) > 0);
+  CHECK(server.exports[0].avail_bytes.value_or(~0ULL) <= server.exports[0].total_bytes.value_or(0));
+  CHECK(server.exports[0].maxname.value_or(0) >= 255);
+  CHECK(server.exports[0].link_max.value_or(0) > 0);
+  CHECK(server.exports[0].maxfilesize_bytes.value_or(0) > 0);
+  REQUIRE(server.exports[0].supported_attrs.has_value());
+  for (const std::uint32_t number : {nfs4::attr::lease_time, nfs4::attr::maxread, nfs4::attr::maxwrite})
+    CHECK(std::count(server.exports[0].supported_attrs->begin(), server.exports[0].supported_attrs->end(), number) ==
+          1);
   CHECK(server.exports[0].regular_file.is(true));
-  CHECK(server.export_list.has_value());
+  REQUIRE(server.export_list.has_value());
+  REQUIRE(server.export_list->size() == 1);
+  CHECK(server.export_list->front().path == "/export");
   CHECK(server.null_count.is(8));
   CHECK(server.getattr_p50_us.has_value());
   CHECK(server.path_mtu_bytes.is(65535));
