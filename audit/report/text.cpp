@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "audit/base/text.h"
@@ -746,20 +747,28 @@ class TextReport {
   static bool is_about_time(const std::string& rule) {
     return rule.starts_with("NFS-STAT-00") || rule.starts_with("NFS-SLOTS-") || rule == "NFS-NCONNECT-001";
   }
+  using Subjects = std::set<std::pair<std::string_view, std::string_view>>;  // kind and id
+  const Subjects& subjects_about_time() const {
+    if (subjects_about_time_) return *subjects_about_time_;
+    Subjects& all = subjects_about_time_.emplace();
+    for (const Finding& finding : report_.findings) {
+      if (finding.severity == Severity::info || !is_about_time(finding.rule)) continue;
+      all.emplace(finding.subject.kind, finding.subject.id);
+      for (const Subject& subject : finding.affects) all.emplace(subject.kind, subject.id);
+    }
+    return all;
+  }
+  mutable std::optional<Subjects> subjects_about_time_;
   bool is_asked_for(const ClientTime& time) const {
     if (options_.verbose) return true;
     if (detail_.time_rows == 0 || !time.all) return false;
     if (time.all->mean_ms >= high_mean_ms) return true;
-    return std::any_of(report_.findings.begin(), report_.findings.end(), [&](const Finding& finding) {
-      if (finding.severity == Severity::info || !is_about_time(finding.rule)) return false;
-      const auto is_of = [&](const Subject& subject) {
-        return subject == time.subject ||
-               (subject.kind == "nfs.mount" &&
-                std::any_of(time.mounts.begin(), time.mounts.end(), [&](const MountTime& mounts) {
-                  return std::find(mounts.mounts.begin(), mounts.mounts.end(), subject.id) != mounts.mounts.end();
-                }));
-      };
-      return is_of(finding.subject) || std::any_of(finding.affects.begin(), finding.affects.end(), is_of);
+    const auto& slow = subjects_about_time();
+    const auto is_slow = [&](const std::string& kind, const std::string& id) { return slow.count({kind, id}) != 0; };
+    if (is_slow(time.subject.kind, time.subject.id)) return true;
+    return std::any_of(time.mounts.begin(), time.mounts.end(), [&](const MountTime& mounts) {
+      return std::any_of(mounts.mounts.begin(), mounts.mounts.end(),
+                         [&](const std::string& mount) { return is_slow("nfs.mount", mount); });
     });
   }
 
@@ -954,8 +963,7 @@ class TextReport {
       page_.paragraph({{"  ", Paint::plain}},
                       fmt::format(fmt::runtime(form), base::join(row.names, ", "),
                                   clean(japanese ? row.like->why_ja : row.like->why)),
-                      options_.verbose ? unlimited : 2, yes ? Paint::good : Paint::plain,
-                      4);
+                      options_.verbose ? unlimited : 2, yes ? Paint::good : Paint::plain, 4);
     }
     if (rows.size() > most)
       page_.line("  " + fmt::format(fmt::runtime(words_.more_lines), rows.size() - most), Paint::label);
