@@ -133,8 +133,9 @@ Result<void> write_answers(const std::string& directory, const facts::Facts& fac
 }
 
 bool asked_of(const facts::Facts& facts) {
-  return std::any_of(facts.sources.begin(), facts.sources.end(),
-                     [](const facts::Source& row) { return row.id.starts_with("nfs_server") || row.id == "touch"; });
+  return std::any_of(facts.sources.begin(), facts.sources.end(), [](const facts::Source& row) {
+    return row.id.starts_with("nfs_server") || row.id.starts_with("iscsi_target") || row.id == "touch";
+  });
 }
 
 constexpr std::chrono::milliseconds touch_time{2000};  // as one question, unless --timeout says otherwise
