@@ -136,7 +136,7 @@ TEST_CASE("ask iscsi: a target with everything is described, and nothing of ours
   CHECK(lun.type.is("disk"));
   CHECK(lun.vendor.is("ACME"));
   CHECK(lun.serial.is("SERIAL0001"));
-  CHECK(lun.size_bytes.is(64 << 20));
+  CHECK(lun.size_bytes.is(std::uint64_t{64} << 20));
   CHECK(lun.block_bytes.is(512));
   CHECK(lun.physical_block_bytes.is(4096));
   CHECK(lun.lowest_aligned_bytes.is(0));
@@ -146,7 +146,7 @@ TEST_CASE("ask iscsi: a target with everything is described, and nothing of ours
   CHECK(lun.rotation_rate.is(1));
   CHECK(lun.write_protected.is(false));
   CHECK(lun.alua.is("implicit"));
-  CHECK(lun.maximum_transfer_bytes.is(16384 * 512));
+  CHECK(lun.maximum_transfer_bytes.is(std::uint64_t{16384} * 512));
   CHECK(lun.unmap_granularity_bytes.is(4096));
   REQUIRE(lun.port_groups.has_value());
   CHECK(lun.port_groups->front().state == "active/optimized");
