@@ -9,6 +9,7 @@
 
 #include "audit/base/text.h"
 #include "audit/eval/derive_hang.h"
+#include "audit/eval/derive_storage.h"
 
 namespace audit {
 
@@ -73,6 +74,7 @@ struct Context::Index {
   SourceRows source_rows;
   bool has_source_rows = false;
   std::optional<std::vector<Hang>> hangs;
+  std::optional<Storage> storage;
   bool wants_reasons = true;
   std::unordered_map<const DerivedFact*, std::vector<std::optional<Value>>> values;  // by index, without reasons
 };
@@ -282,6 +284,11 @@ const std::vector<Hang>& Context::hangs() const {
   return *index_->hangs;
 }
 
+const Storage& Context::storage() const {
+  if (!index_->storage) index_->storage.emplace(*this);
+  return *index_->storage;
+}
+
 const facts::Facts* Context::earlier() const {
   return facts.earlier && index_->not_comparable.empty() ? facts.earlier.get() : nullptr;
 }
@@ -451,6 +458,15 @@ constexpr auto origins = std::to_array<Origin>({
     {"node.trident", {"trident/tracking", "", "", ""}},
     {"node.boottime_ns", {"uptime", "", "", ""}},
     {"iscsi.initiatorname", {"initiatorname.iscsi", "", "", ""}},
+    {"iscsi.iscsid_conf", {"iscsid.conf", "", "", ""}},
+    {"iscsi.node_records", {"iscsi/nodes", "nodes", "node-record", ""}},
+    {"iscsi.ifaces", {"iscsi/ifaces", "", "", ""}},
+    {"iscsi", {"/sys/class/iscsi_session", "iscsi-p3", "iscsi-p1", "iscsi-session"}},
+    {"block", {"/sys/block", "sysfs", "iscsi-p3", ""}},
+    {"multipath.conf", {"multipath.conf", "", "", ""}},
+    {"multipath.settings", {"multipath.conf", "", "", ""}},
+    {"multipath.maps.settings", {"multipath.conf", "", "", ""}},
+    {"multipath", {"/sys/block", "multipath-json", "multipath-ll", "multipath-v4"}},
     {"config.fstab", {"fstab", "", "", ""}},
     {"config.trident", {"trident/tracking", "", "", ""}},
     {"config.systemd_mounts", {"systemd/system", "", "", ""}},

@@ -12,6 +12,7 @@
 #include "audit/eval/derive_network.h"
 #include "audit/eval/derive_options.h"
 #include "audit/eval/derive_stats.h"
+#include "audit/eval/derive_storage.h"
 
 namespace audit {
 
@@ -846,6 +847,7 @@ std::vector<Scope> make_scopes() {
   add_option_scopes(all);
   add_hang_scopes(all);
   add_log_scopes(all);
+  add_storage_scopes(all);
   return all;
 }
 
