@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "audit/base/text.h"
 #include "audit/eval/derive_hang.h"
@@ -59,6 +60,7 @@ struct Context::Index {
   std::vector<std::vector<std::uint32_t>> clients_of_server;
   std::unordered_map<std::string, std::vector<std::uint32_t>> mounts_of_volume;
   std::unordered_map<std::string, std::uint32_t> pv_by_name;
+  std::unordered_set<std::string_view> mounted;  // mount points, PersistentVolumes and their names in a pod
   std::unordered_map<std::string, std::uint32_t> counted_mount;  // "client|target" of a super block's first mount
   std::unordered_map<std::string, std::uint32_t> exports_by_addr, exports_by_name, exports_without_addr;
   bool has_several_connections = false;
@@ -116,6 +118,11 @@ Context::Context(const facts::Facts& document) : facts(document), index_(std::ma
     }
     if (mount.kubelet.has_value() && mount.kubelet->pv.has_value())
       index.mounts_of_volume[*mount.kubelet->pv].push_back(i);
+    index.mounted.insert(mount.target);
+    if (mount.kubelet.has_value()) {
+      if (mount.kubelet->pv.has_value()) index.mounted.insert(*mount.kubelet->pv);
+      index.mounted.insert(mount.kubelet->volume);
+    }
     if (!mount.same_as.has_value()) index.counted_mount.emplace(mount.client_id + '|' + mount.target, i);
     const std::string name = export_key(mount.server_name, mount);
     ++index.exports_by_name[name];
@@ -218,6 +225,8 @@ const facts::DeclaredPv* Context::declared_pv(const std::string& name) const {
   const auto found = index_->pv_by_name.find(name);
   return found == index_->pv_by_name.end() ? nullptr : &facts.declared.pvs[found->second];
 }
+
+bool Context::is_mounted(const std::string& place) const { return index_->mounted.contains(place); }
 
 std::uint32_t Context::counted_mount(std::uint32_t mount) const {
   const facts::NfsMount& m = facts.nfs.mounts[mount];
@@ -324,6 +333,27 @@ void add_op(ClientOp& sum, const facts::NfsOp& op) {
   if (op.queue_ms > wrapped_above || op.rtt_ms > wrapped_above || op.execute_ms > wrapped_above) sum.wrapped = true;
 }
 
+bool was_never_used(const facts::NfsOp& op) {
+  return op.ops == 0 && op.trans == 0 && op.timeouts == 0 && op.bytes_sent == 0 && op.execute_ms == 0 &&
+         op.queue_ms == 0;
+}
+
+// The sum for an operation, looked for at `next` first, which then stands behind it.
+ClientOp& sum_of(std::vector<ClientOp>& sums, std::size_t& next, const std::string& name) {
+  std::size_t at = next;
+  if (at >= sums.size() || sums[at].total.op != name) {
+    const auto found = std::find_if(sums.begin(), sums.end(), [&](const ClientOp& op) { return op.total.op == name; });
+    at = static_cast<std::size_t>(found - sums.begin());
+    if (found == sums.end()) {
+      ClientOp& added = sums.emplace_back();
+      added.total.op = name;
+      added.upkeep = is_upkeep_op(name);
+    }
+  }
+  next = at + 1;
+  return sums[at];
+}
+
 // Unsigned on purpose: times that ran below zero in the kernel stand just below 2^64 and still give right differences.
 void add_window(ClientOp::Window& window, const facts::NfsOp& now, const facts::NfsOp& before) {
   window.ops += now.ops - before.ops;
@@ -351,12 +381,14 @@ const ClientNumbers& Context::numbers(std::uint32_t client) const {
   if (known != index_->numbers.end()) return known->second;
   ClientNumbers result;
   std::optional<double> by_age;
-  bool counted = false, dropped = false;
+  bool dropped = false;
   const auto& mounts = index_->mounts_of_client[client];
   for (const std::uint32_t m : mounts) {
     const facts::NfsMount& mount = facts.nfs.mounts[m];
+    if (mount.age_s.has_value())
+      result.oldest_age_s = std::max(result.oldest_age_s.value_or(0), static_cast<double>(*mount.age_s));
     if (mount.ops.empty()) continue;
-    counted = true;
+    result.counted = true;
     const facts::NfsMount* before = comparable_mount(m);
     if (before == nullptr && facts.earlier && index_->not_comparable.empty() && earlier_mount(m) != nullptr)
       dropped = true;
@@ -365,27 +397,21 @@ const ClientNumbers& Context::numbers(std::uint32_t client) const {
       if (mount.age_s.has_value() && before->age_s.has_value() && *mount.age_s > *before->age_s)
         by_age = static_cast<double>(*mount.age_s - *before->age_s);
     }
+    std::size_t next = 0;  // mounts list their operations in one order
     for (std::size_t i = 0; i < mount.ops.size(); ++i) {
       const facts::NfsOp& op = mount.ops[i];
-      ClientOp* sum = nullptr;
-      if (i < result.ops.size() && result.ops[i].total.op == op.op) {
-        sum = &result.ops[i];
-      } else {
-        for (auto& other : result.ops) {
-          if (other.total.op == op.op) sum = &other;
-        }
-      }
-      if (sum == nullptr) {
-        sum = &result.ops.emplace_back();
-        sum->total.op = op.op;
-      }
-      add_op(*sum, op);
+      if (was_never_used(op)) continue;
+      ClientOp& sum = sum_of(result.ops, next, op.op);
+      add_op(sum, op);
       const facts::NfsOp* old = before != nullptr ? find_op(*before, i, op.op) : nullptr;
-      if (old != nullptr) add_window(sum->window, op, *old);
+      if (old != nullptr) add_window(sum.window, op, *old);
     }
   }
+  for (const ClientOp& op : result.ops) {
+    if (!op.upkeep) result.window_ops += op.window.ops;
+  }
   result.window_s = index_->wall_s ? index_->wall_s : by_age;
-  if (!counted) {
+  if (!result.counted) {
     result.no_window = why_unknown(*this, "nfs.mounts[0].ops");
   } else if (!index_->not_comparable.empty()) {
     result.no_window = index_->not_comparable;
