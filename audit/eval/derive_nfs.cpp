@@ -59,10 +59,6 @@ Value missing(const Context& c, std::string_view list, std::uint32_t index, std:
   return missing_fact(c, list, index, name);
 }
 
-std::string mount_path(std::uint32_t index, std::string_view name) {
-  return fmt::format("nfs.mounts[{}].{}", index, name);
-}
-
 // --- mounts --------------------------------------------------------------------------------------------------------
 
 Value give_up_s(const Context& c, const Item& item) {
