@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "audit/base/instant.h"
 #include "audit/base/text.h"
 #include "audit/eval/derive_hang.h"
 
@@ -25,26 +26,6 @@ constexpr std::uint64_t min_window_ops = 1000;
 constexpr std::uint64_t min_sends = 1000;
 constexpr std::uint64_t min_average_ops = 100;
 constexpr std::uint64_t wrapped_above = std::uint64_t{1} << 63;
-
-// Seconds since the epoch of "YYYY-MM-DDTHH:MM:SS[.fff]Z".
-std::optional<double> parse_time(std::string_view text) {
-  if (text.size() < 20 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':')
-    return std::nullopt;
-  const auto part = [&](std::size_t at, std::size_t size) { return base::number<int>(text.substr(at, size)); };
-  const auto year = part(0, 4), month = part(5, 2), day = part(8, 2), hour = part(11, 2), minute = part(14, 2);
-  const std::size_t zone = text.find_first_of("Z+-", 17);
-  if (zone == std::string_view::npos || text[zone] != 'Z') return std::nullopt;
-  const auto second = base::real(text.substr(17, zone - 17));
-  if (!year || !month || !day || !hour || !minute || !second) return std::nullopt;
-  // Days from a civil date, proleptic Gregorian (H. Hinnant's algorithm over years that begin in March).
-  const int y = *month <= 2 ? *year - 1 : *year;
-  const int era = y / 400;
-  const int yoe = y - era * 400;
-  const int doy = (153 * (*month + (*month > 2 ? -3 : 9)) + 2) / 5 + *day - 1;
-  const int doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
-  const double days = era * 146097.0 + doe - 719468.0;
-  return days * 86400 + *hour * 3600 + *minute * 60 + *second;
-}
 
 std::string server_key(std::string_view host, std::uint32_t port) { return fmt::format("{}|{}", host, port); }
 
@@ -164,7 +145,7 @@ Context::Context(const facts::Facts& document) : facts(document), index_(std::ma
   if (now.boottime_ns.has_value() && then.boottime_ns.has_value() && *now.boottime_ns > *then.boottime_ns) {
     index.wall_s = static_cast<double>(*now.boottime_ns - *then.boottime_ns) / 1e9;
   } else if (now.collected_at.has_value() && then.collected_at.has_value()) {
-    const auto end = parse_time(*now.collected_at), start = parse_time(*then.collected_at);
+    const auto end = base::epoch_of(*now.collected_at), start = base::epoch_of(*then.collected_at);
     if (start && end && *end > *start) index.wall_s = *end - *start;
   }
   index_sockets(before.network, index.earlier_sockets_by_peer);
