@@ -429,7 +429,11 @@ Value transports(const Context& c, const Item& item) { return listed(transports_
 // RDMA beside TCP. Adapters each have a transport of their own, which says nothing of the way.
 Value mixes_rdma(const Context& c, const Item& item) {
   const auto words = transports_of(c, item);
-  return words.contains("iser") && words.size() > 1;
+  if (words.contains("iser") && words.size() > 1) return true;
+  for (const std::uint32_t s : c.storage().targets[item.index].sessions) {
+    if (session_at(c, s).transport.is_unknown()) return missing_fact(c, "iscsi.sessions", s, "transport");
+  }
+  return false;
 }
 
 // On iser the digests are always off: RDMA has a check of its own.
@@ -854,7 +858,8 @@ Value thrown_out(const Context& c, const Item& item) {
     closed += static_cast<std::uint64_t>(is_code((*c.facts.log.messages)[i], 1020));
   for (const std::uint32_t i : one.recovered)
     at_once += static_cast<std::uint64_t>((*c.facts.log.messages)[i].count.is(1U));
-  if (closed < 2 || at_once < 2 || one.times.size() < 2) return std::uint64_t{0};
+  if (closed < 2 || at_once < 2) return std::uint64_t{0};
+  if (one.times.size() != one.errors.size()) return unknown("the messages bear no time");
   const double every = (one.times.back() - one.times.front()) / static_cast<double>(one.times.size() - 1);
   return every <= 20 ? std::min(closed, at_once) : std::uint64_t{0};
 }
