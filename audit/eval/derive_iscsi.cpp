@@ -645,7 +645,8 @@ Value fstab_options(const Context& c, const Item& item) {
 }
 Value fstab_waits_for_network(const Context& c, const Item& item) {
   return fstab_value(c, item, [](const facts::FstabEntry& e) -> Value {
-    for (const auto option : base::split(e.options_text.value_or(""), ',')) {
+    const std::string options = e.options_text.value_or("");
+    for (const auto option : base::split(options, ',')) {
       if (option == "_netdev" || option == "noauto" || option.starts_with("x-systemd.requires=iscsi")) return true;
     }
     return false;
