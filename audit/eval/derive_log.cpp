@@ -575,19 +575,19 @@ Value no_ops(const Context& c, const Item& item) {
 }
 
 Value layouts(const Context& c, const Item& item) {
-  if (c.numbers(item.index).ops.empty()) return no_ops(c, item);
+  if (!c.numbers(item.index).counted) return no_ops(c, item);
   const facts::NfsOp* get = op_total(c, item, "LAYOUTGET");
   return get == nullptr ? std::uint64_t{0} : get->ops;
 }
 
 Value data_through_server(const Context& c, const Item& item) {
-  if (c.numbers(item.index).ops.empty()) return no_ops(c, item);
+  if (!c.numbers(item.index).counted) return no_ops(c, item);
   const facts::NfsOp *read = op_total(c, item, "READ"), *write = op_total(c, item, "WRITE");
   return (read == nullptr ? 0 : read->ops) + (write == nullptr ? 0 : write->ops);
 }
 
 Value layout_mean(const Context& c, const Item& item, std::string_view name) {
-  if (c.numbers(item.index).ops.empty()) return no_ops(c, item);
+  if (!c.numbers(item.index).counted) return no_ops(c, item);
   const facts::NfsOp* op = op_total(c, item, name);
   if (op == nullptr || op->ops < min_layouts) return Absent{};
   return static_cast<double>(op->rtt_ms) / static_cast<double>(op->ops);

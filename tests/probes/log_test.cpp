@@ -16,7 +16,7 @@ using namespace probes;
 namespace {
 
 std::string corpus(const std::string& name) {
-  std::ifstream in(SOURCE_DIR "/tests/corpus/" + name);
+  std::ifstream in(std::string(SOURCE_DIR) + "/tests/corpus/" + name);
   REQUIRE(in.good());
   return {std::istreambuf_iterator<char>(in), {}};
 }
