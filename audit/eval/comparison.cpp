@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "audit/base/instant.h"
 #include "audit/base/text.h"
-#include "audit/eval/time.h"
 
 namespace audit {
 
@@ -34,7 +34,8 @@ void group(Comparison& c) {
     if (added) c.groups.push_back({load_words(curve), curve.clients, curve.clients_told, {}});
     c.groups[found->second].curves.push_back(i);
   }
-  std::stable_sort(c.groups.begin(), c.groups.end(), [](const auto& a, const auto& b) { return a.clients < b.clients; });
+  std::stable_sort(c.groups.begin(), c.groups.end(),
+                   [](const auto& a, const auto& b) { return a.clients < b.clients; });
 }
 
 // --- two curves ----------------------------------------------------------------------------------------------------
@@ -140,19 +141,22 @@ void judge_curve(Comparison& c, std::size_t i) {
   }
   for (const LatencyPoint& point : curve.points) {
     if (point.partial)
-      say(c, "partial", i, fmt::format("{} at depth {} ended before its time: it tells what was measured until then",
-                                       who, point.depth));
+      say(c, "partial", i,
+          fmt::format("{} at depth {} ended before its time: it tells what was measured until then", who, point.depth));
     if (point.spread > 0.10)
-      say(c, "noise", i, fmt::format("{} at depth {}: the passes differ by {} %, too noisy to judge", who, point.depth,
-                                     half_up(point.spread * 100, 0)));
+      say(c, "noise", i,
+          fmt::format("{} at depth {}: the passes differ by {} %, too noisy to judge", who, point.depth,
+                      half_up(point.spread * 100, 0)));
     const auto warm = warm_ratio(point);
     if (warm && *warm >= 1.10)
-      say(c, "cache", i, fmt::format("{} at depth {}: later passes are {}x the first, as from a cache that it filled",
-                                     who, point.depth, half_up(*warm, 2)));
+      say(c, "cache", i,
+          fmt::format("{} at depth {}: later passes are {}x the first, as from a cache that it filled", who,
+                      point.depth, half_up(*warm, 2)));
     const auto tail = tail_ratio(point);
     if (tail && *tail > 10 && *point.p99_us > 5000)
-      say(c, "tail", i, fmt::format("{} at depth {}: one request in a hundred takes {} and more, {}x the median", who,
-                                    point.depth, millis(*point.p99_us), half_up(*tail, 0)));
+      say(c, "tail", i,
+          fmt::format("{} at depth {}: one request in a hundred takes {} and more, {}x the median", who, point.depth,
+                      millis(*point.p99_us), half_up(*tail, 0)));
   }
 }
 
@@ -172,27 +176,26 @@ void judge_sizes(Comparison& c) {
     const QosSignature limit = qos_signature(sizes);
     const std::string who = fmt::format("{}, {}", name_of(c, i), c.curves[i].pattern);
     if (limit.flat == Flat::iops)
-      c.verdicts.push_back({"limit", name_of(c, i), c.curves[i].pattern,
-                            fmt::format("{}: {} IOPS whatever the block size: a limit in IOPS (QoS)", who,
-                                        grouped(limit.limit))});
+      c.verdicts.push_back(
+          {"limit", name_of(c, i), c.curves[i].pattern,
+           fmt::format("{}: {} IOPS whatever the block size: a limit in IOPS (QoS)", who, grouped(limit.limit))});
     if (limit.flat == Flat::mbps)
       c.verdicts.push_back({"limit", name_of(c, i), c.curves[i].pattern,
                             fmt::format("{}: {} MB/s whatever the block size: a limit in MB/s (link, server or QoS)",
                                         who, grouped(limit.limit))});
     const auto cost = block_cost(sizes);
     if (cost && cost->fit >= 0.9 && cost->fixed_us > 0 && cost->per_kib_us > 0)
-      c.verdicts.push_back(
-          {"size", name_of(c, i), c.curves[i].pattern,
-           fmt::format("{}: at depth 1 a request costs {}, and {} us for each KiB of it", who, millis(cost->fixed_us),
-                       half_up(cost->per_kib_us, 1))});
+      c.verdicts.push_back({"size", name_of(c, i), c.curves[i].pattern,
+                            fmt::format("{}: at depth 1 a request costs {}, and {} us for each KiB of it", who,
+                                        millis(cost->fixed_us), half_up(cost->per_kib_us, 1))});
   }
   for (std::size_t a = 0; a < c.curves.size(); ++a) {
     for (std::size_t b = 0; b < c.curves.size(); ++b) {
       const auto gain = working_set_gain(c.curves[a], c.curves[b]);
       if (gain && gain->ratio >= 1.10)
-        say(c, "cache", a, fmt::format("{} is {}x as fast as over {}: the smaller range fits a cache",
-                                       name_of(c, a), half_up(gain->ratio, 2),
-                                       size_words(*c.curves[b].working_set_bytes)));
+        say(c, "cache", a,
+            fmt::format("{} is {}x as fast as over {}: the smaller range fits a cache", name_of(c, a),
+                        half_up(gain->ratio, 2), size_words(*c.curves[b].working_set_bytes)));
     }
   }
 }
@@ -208,12 +211,14 @@ void judge_need(Comparison& c, const facts::LatencyNeed& need) {
                             *curve.block_bytes != *need.guaranteed_block_bytes;
     if (need.guaranteed_iops.has_value() && !other_size) {
       const double times = times_guaranteed(most->iops, *need.guaranteed_iops);
-      say(c, "promise", i, fmt::format("{} gives {}x of the {} IOPS promised ({} at depth {})", who, half_up(times, 2),
-                                       grouped(*need.guaranteed_iops), grouped(most->iops), most->depth));
+      say(c, "promise", i,
+          fmt::format("{} gives {}x of the {} IOPS promised ({} at depth {})", who, half_up(times, 2),
+                      grouped(*need.guaranteed_iops), grouped(most->iops), most->depth));
     }
     if (need.cache_bytes.has_value() && curve.working_set_bytes && *curve.working_set_bytes < *need.cache_bytes)
-      say(c, "cache", i, fmt::format("{} ranges over {}, less than the cache of {}: it tells the cache's speed", who,
-                                     size_words(*curve.working_set_bytes), size_words(*need.cache_bytes)));
+      say(c, "cache", i,
+          fmt::format("{} ranges over {}, less than the cache of {}: it tells the cache's speed", who,
+                      size_words(*curve.working_set_bytes), size_words(*need.cache_bytes)));
     if (!need.wanted_iops.has_value()) continue;
     const auto latency = latency_at_us(curve, *need.wanted_iops);
     say(c, "need", i,
@@ -300,7 +305,7 @@ facts::LatencyRun sum_of(const std::vector<const facts::LatencyRun*>& parts) {
 // Seconds of the begin and the end of a run, where it tells both.
 std::optional<std::pair<double, double>> span_of(const facts::LatencyRun& run) {
   if (!run.started.has_value() || !run.seconds.has_value()) return std::nullopt;
-  const auto begin = base::parse_instant(*run.started);
+  const auto begin = base::epoch_of(*run.started);
   if (!begin) return std::nullopt;
   return std::pair{*begin, *begin + *run.seconds};
 }

@@ -47,17 +47,17 @@ struct Comparison {
 
 Comparison compare_runs(const facts::Latency& latency);
 
-// Runs of several nodes that loaded one target at the same time, added up: IOPS, MB/s, clients, errors; the mean latency
-// weighted by IOPS; percentiles only from histograms, where every run has one. `doubts` says which did not run at the
-// same time, as far as the runs tell.
+// Runs of several nodes that loaded one target at the same time, added up: IOPS, MB/s, clients, errors; the mean
+// latency weighted by IOPS; percentiles only from histograms, where every run has one. `doubts` says which did not run
+// at the same time, as far as the runs tell.
 struct Summed {
   std::vector<facts::LatencyRun> runs;
   std::vector<std::string> doubts;
 };
 Summed sum_runs(const std::vector<facts::LatencyRun>& runs);
 
-std::string grouped(double number);     // "136,682"
-std::string millis(double us);          // "0.30 ms", "12.4 ms": three digits that count
+std::string grouped(double number);  // "136,682"
+std::string millis(double us);       // "0.30 ms", "12.4 ms": three digits that count
 std::string ratio_words(double ratio, int decimals, const std::string& first, const std::string& second);
 
 }  // namespace audit

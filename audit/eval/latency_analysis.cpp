@@ -111,7 +111,7 @@ bool doubles_clients(const LatencyCurve& few, const LatencyCurve& many) {
 std::vector<Scaling> scaling(const LatencyCurve& few, const LatencyCurve& many, const ScalingLimits& limits) {
   std::vector<Scaling> all;
   for (const RatioAt& one : ratios(many, few)) {
-    const Scales how = one.ratio >= limits.linear      ? Scales::linear
+    const Scales how = one.ratio >= limits.linear     ? Scales::linear
                        : one.ratio < limits.saturated ? Scales::saturated
                                                       : Scales::partly;
     all.push_back({one.depth, one.ratio, how});

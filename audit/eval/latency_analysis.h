@@ -1,6 +1,7 @@
-// What curves of IOPS and latency say. Each is a function of its own with its limits as arguments (rules/limits.yaml has
-// the same ones); none judges. Sources: L. Kleinrock, "Power and deterministic rules of thumb" (1979) for the efficient
-// depth; Little's law for latency that was not measured; the rest is engineering judgement, tried on published tables.
+// What curves of IOPS and latency say. Each is a function of its own with its limits as arguments (rules/limits.yaml
+// has the same ones); none judges. Sources: L. Kleinrock, "Power and deterministic rules of thumb" (1979) for the
+// efficient depth; Little's law for latency that was not measured; the rest is engineering judgement, tried on
+// published tables.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +53,8 @@ struct ConnectionLimits {
   double nothing = 1.10;
   double pays = 1.25;
 };
-ConnectionGain connection_gain(const LatencyCurve& more, const LatencyCurve& fewer, const ConnectionLimits& limits = {});
+ConnectionGain connection_gain(const LatencyCurve& more, const LatencyCurve& fewer,
+                               const ConnectionLimits& limits = {});
 // Curves of one stem, load and number of clients that differ in the number of connections alone.
 bool differ_in_connections(const LatencyCurve& a, const LatencyCurve& b);
 
@@ -87,9 +89,9 @@ struct QosSignature {
   std::uint32_t depth = 1;
 };
 struct QosLimits {
-  double spread = 0.10;    // of the rate over the block sizes
-  double sizes = 4;        // largest block over the smallest
-  double deeper = 0.05;    // IOPS that a deeper queue adds at most
+  double spread = 0.10;  // of the rate over the block sizes
+  double sizes = 4;      // largest block over the smallest
+  double deeper = 0.05;  // IOPS that a deeper queue adds at most
 };
 // Curves of one label and pattern over block sizes. Flat IOPS count only where a deeper queue brings no more: one
 // request after the other is flat by itself as long as the fixed cost of a request outweighs its size.
@@ -108,8 +110,8 @@ std::optional<double> latency_at_us(const LatencyCurve& curve, double iops);
 
 double times_guaranteed(double measured_iops, double guaranteed_iops);
 
-// Amazon FSx for NetApp ONTAP: 3 IOPS per GB of SSD storage unless provisioned, within the limit of the throughput tier.
-// tier_mbps: 128, 256, 512, 1024, 2048; another value has no limit known here.
+// Amazon FSx for NetApp ONTAP: 3 IOPS per GB of SSD storage unless provisioned, within the limit of the throughput
+// tier. tier_mbps: 128, 256, 512, 1024, 2048; another value has no limit known here.
 std::optional<double> fsx_tier_iops(std::uint32_t tier_mbps);
 std::optional<double> fsx_expected_iops(double storage_gb, std::optional<double> provisioned, std::uint32_t tier_mbps);
 

@@ -128,8 +128,8 @@ const LatencyPoint* LatencyCurve::at(std::uint32_t depth) const {
 }
 
 const LatencyPoint* LatencyCurve::most() const {
-  const auto found = std::max_element(points.begin(), points.end(),
-                                      [](const auto& a, const auto& b) { return a.iops < b.iops; });
+  const auto found =
+      std::max_element(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.iops < b.iops; });
   return found == points.end() ? nullptr : &*found;
 }
 

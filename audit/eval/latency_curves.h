@@ -13,9 +13,9 @@ namespace audit {
 
 // The passes of one depth.
 struct LatencyPoint {
-  std::uint32_t depth = 1;  // of one client
-  double iops = 0;          // all clients together, mean of the passes that count
-  double mean_us = 0;       // mean latency
+  std::uint32_t depth = 1;      // of one client
+  double iops = 0;              // all clients together, mean of the passes that count
+  double mean_us = 0;           // mean latency
   bool mean_by_little = false;  // computed as clients x depth / IOPS (Little's law), not measured
   std::optional<double> mbps, p50_us, p99_us, p999_us;
   std::uint64_t errors = 0;

@@ -88,7 +88,8 @@ std::optional<FioDirection> read_direction(const json::object& job, std::string_
   FioDirection direction;
   direction.name = std::string(name);
   direction.iops = real_of(object, "iops");
-  direction.bw_bytes = member(object, "bw_bytes") != nullptr ? real_of(object, "bw_bytes") : real_of(object, "bw") * 1024;
+  direction.bw_bytes =
+      member(object, "bw_bytes") != nullptr ? real_of(object, "bw_bytes") : real_of(object, "bw") * 1024;
   direction.io_bytes = member(object, "io_bytes") != nullptr ? count_of(object, "io_bytes") : 0;
   direction.total_ios = count_of(object, "total_ios");
   direction.runtime_ms = count_of(object, "runtime");
@@ -213,7 +214,8 @@ void add(Sums& sums, const FioDirection& direction) {
 }
 
 facts::Fact<double> percentile(const FioDirection& direction, double rank) {
-  const auto& list = direction.lat.percentiles_ns.empty() ? direction.clat.percentiles_ns : direction.lat.percentiles_ns;
+  const auto& list =
+      direction.lat.percentiles_ns.empty() ? direction.clat.percentiles_ns : direction.lat.percentiles_ns;
   const auto found = list.find(rank);
   if (found == list.end()) return {};
   return found->second / 1000;
@@ -259,7 +261,8 @@ facts::LatencyRun run_of(const Clones& clones, std::vector<Note>& notes) {
   facts::LatencyRun run;
   const std::string engine = option(job, {"ioengine"});
   run.engine = "fio/" + (engine.empty() ? std::string("psync") : engine);
-  if (const std::string target = option(job, {"filename", "directory", "nfs_url"}); !target.empty()) run.target = target;
+  if (const std::string target = option(job, {"filename", "directory", "nfs_url"}); !target.empty())
+    run.target = target;
   const auto jobs = base::number<std::uint32_t>(option(job, {"numjobs"}));
   run.clients = std::max<std::uint32_t>(static_cast<std::uint32_t>(clones.jobs.size()), jobs.value_or(1));
   run.depth = std::max<std::uint32_t>(base::number<std::uint32_t>(option(job, {"iodepth"})).value_or(1), 1);
@@ -273,8 +276,8 @@ facts::LatencyRun run_of(const Clones& clones, std::vector<Note>& notes) {
   run.pattern = pattern_of(job);
   run.block_bytes = block_of(job, sums.bytes, sums.ios);
   if (sums.ios > 0 && run.pattern->find("rw") != std::string::npos)
-    run.read_pct = static_cast<std::uint32_t>(
-        std::lround(100 * static_cast<double>(sums.reads) / static_cast<double>(sums.ios)));
+    run.read_pct =
+        static_cast<std::uint32_t>(std::lround(100 * static_cast<double>(sums.reads) / static_cast<double>(sums.ios)));
   run.loop = "closed";
   if (!option(job, {"rate_iops", "rate"}).empty()) run.loop = facts::Fact<std::string>();
   if (const std::string direct = option(job, {"direct"}); !direct.empty()) run.direct = direct != "0";

@@ -34,8 +34,8 @@ struct FioDirection {
 
 struct FioJob {
   std::string name;
-  std::uint64_t group = 0;  // jobs of one group ran at the same time
-  std::int64_t error = 0;   // errno of the first error
+  std::uint64_t group = 0;                                  // jobs of one group ran at the same time
+  std::int64_t error = 0;                                   // errno of the first error
   std::map<std::string, std::string, std::less<>> options;  // those of [global] and its own
   std::vector<FioDirection> directions;                     // those that moved something
   double usr_cpu_pct = 0, sys_cpu_pct = 0;
@@ -53,8 +53,8 @@ struct FioResult {
 base::Result<Parsed<FioResult>> parse_fio_json(std::string_view text, const std::string& where);
 bool looks_like_fio_json(std::string_view text);
 
-// Jobs as runs: clones of one job (numjobs) are one run with so many clients. A field that fio does not tell for the run
-// as a whole stays unknown: percentiles of reads and writes together need json+.
+// Jobs as runs: clones of one job (numjobs) are one run with so many clients. A field that fio does not tell for the
+// run as a whole stays unknown: percentiles of reads and writes together need json+.
 Parsed<std::vector<facts::LatencyRun>> runs_of(const FioResult& result, const std::string& where,
                                                const std::string& label);
 

@@ -83,8 +83,9 @@ Result<Parsed<facts::Latency>> parse_runs(std::string_view text, const std::stri
                                           : from_csv(text, where, label);
   if (!parsed) return parsed;
   if (parsed->facts.runs.empty())
-    return base::fail(ErrorKind::malformed, where,
-                      parsed->notes.empty() ? "holds no measured runs" : "no run in it reads: " + describe(parsed->notes));
+    return base::fail(
+        ErrorKind::malformed, where,
+        parsed->notes.empty() ? "holds no measured runs" : "no run in it reads: " + describe(parsed->notes));
   return parsed;
 }
 
