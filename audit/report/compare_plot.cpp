@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "audit/eval/comparison.h"
@@ -69,14 +70,18 @@ std::string plot(const std::vector<PlotPoint>& points, bool log_x, bool log_y, c
         fmt::format("{:>{}} |{}\n", named ? tick(y.at(1 - static_cast<double>(i) / (rows - 1))) : "", margin - 2, line);
   }
   text += fmt::format("{:>{}} +{}\n", "", margin - 2, std::string(columns, '-'));
-  std::string scale(columns, ' ');
-  for (int k = 0; k <= 4; ++k) {
-    const std::string name = tick(x.at(k / 4.0));
-    const auto centre = static_cast<std::size_t>(k * (columns - 1) / 4);
-    const std::size_t start = k == 0 ? 0 : std::min(centre - name.size() / 2, columns - name.size());
-    scale.replace(start, name.size(), name);
+  // On a logarithmic axis the values themselves are named, as far as there is room.
+  std::set<double> named;
+  if (log_x) named = {xs.begin(), xs.end()};
+  for (int k = 0; k <= 4 && !log_x; ++k) named.insert(x.at(k / 4.0));
+  std::string scale;
+  for (const double value : named) {
+    const std::string name = tick(value);
+    const auto centre = static_cast<std::size_t>(std::lround(x.place(value) * (columns - 1)));
+    const std::size_t start = std::min(centre - std::min(centre, name.size() / 2), columns - name.size());
+    if (!scale.empty() && start <= scale.size()) continue;
+    scale += std::string(start - scale.size(), ' ') + name;
   }
-  scale.erase(scale.find_last_not_of(' ') + 1);
   return text + fmt::format("{:>{}}{}\n{:>{}}{}\n", "", margin, scale, "", margin, x_name);
 }
 

@@ -11,6 +11,8 @@ namespace audit {
 namespace {
 
 constexpr int width = 80;
+constexpr std::size_t min_plot_depths = 5;
+constexpr int long_name = 12;  // in a ratio column two of them do not fit
 
 std::string cell(const std::string& text, std::size_t columns) {
   const int pad = static_cast<int>(columns) - base::display_width(text);
@@ -49,14 +51,9 @@ std::string leader(const LatencyCurve& curve, const LatencyCurve& other) {
   return base::shorten(safe(word(curve.name) != word(other.name) ? word(curve.name) : curve.name), 16);
 }
 
-const ConnectionGain* gain_of(const Comparison& c, const std::vector<std::size_t>& curves,
-                              const Comparison::Connections*& pair, std::size_t& next) {
-  for (; next < c.connections.size(); ++next) {
-    if (std::find(curves.begin(), curves.end(), c.connections[next].more) == curves.end()) continue;
-    pair = &c.connections[next++];
-    return &pair->gain;
-  }
-  return nullptr;
+// Short names: the column says who leads. Long ones: how much the other is of the first.
+bool by_name(const LatencyCurve& base, const LatencyCurve& other) {
+  return base::display_width(base.name) <= long_name && base::display_width(other.name) <= long_name;
 }
 
 std::string ratio_at(const std::vector<RatioAt>& all, std::uint32_t depth, int digits) {
@@ -79,14 +76,14 @@ std::string iops_table(const Comparison& c, const Comparison::Group& group, int 
   for (const auto i : group.curves) rows[0].push_back(short_name(c.curves[i]));
   for (std::size_t k = 1; k < group.curves.size(); ++k) {
     const LatencyCurve& other = c.curves[group.curves[k]];
-    rows[0].push_back(fmt::format("{} vs {}", leader(base, other), short_name(other)));
+    rows[0].push_back(by_name(base, other) ? fmt::format("{} vs {}", leader(base, other), short_name(other))
+                                           : short_name(other) + " / first");
   }
   std::vector<const Comparison::Connections*> pairs;
-  const Comparison::Connections* pair = nullptr;
-  for (std::size_t next = 0; gain_of(c, group.curves, pair, next) != nullptr;) {
-    pairs.push_back(pair);
-    rows[0].push_back(
-        fmt::format("nc{} / nc{}", *c.curves[pair->more].connections, *c.curves[pair->fewer].connections));
+  for (const auto& pair : c.connections) {
+    if (std::find(group.curves.begin(), group.curves.end(), pair.more) == group.curves.end()) continue;
+    pairs.push_back(&pair);
+    rows[0].push_back(fmt::format("nc{} / nc{}", *c.curves[pair.more].connections, *c.curves[pair.fewer].connections));
   }
   for (const auto depth : depths_of(c, group.curves)) {
     std::vector<std::string> row{fmt::format("{}", depth)};
@@ -99,8 +96,10 @@ std::string iops_table(const Comparison& c, const Comparison::Group& group, int 
       const LatencyCurve& other = c.curves[group.curves[k]];
       const LatencyPoint* point = other.at(depth);
       const bool both = first != nullptr && point != nullptr && point->iops > 0 && first->iops > 0;
-      row.push_back(both ? ratio_words(first->iops / point->iops, digits, leader(base, other), leader(other, base))
-                         : "-");
+      row.push_back(!both ? "-"
+                    : by_name(base, other)
+                        ? ratio_words(first->iops / point->iops, digits, leader(base, other), leader(other, base))
+                        : half_up(point->iops / first->iops, digits) + "x");
     }
     for (const auto* one : pairs) row.push_back(ratio_at(one->gain.at, depth, 2));
     rows.push_back(std::move(row));
@@ -152,27 +151,31 @@ std::string scaling_table(const Comparison& c) {
   return text;
 }
 
+std::string mark_words(const LatencyPoint* point) {
+  return point == nullptr ? "-"
+                          : fmt::format("{} ({}, {})", point->depth, grouped(point->iops), millis(point->mean_us));
+}
+
 std::string marks_table(const Comparison& c) {
-  std::vector<std::vector<std::string>> rows{{"curve", "efficient", "IOPS", "latency", "ceiling", "IOPS", "latency"}};
-  for (const auto& curve : c.curves) {
-    const LatencyPoint *efficient = efficient_depth(curve), *top = ceiling(curve);
-    if (efficient == nullptr) continue;
-    std::string name = short_name(curve) + ", " + safe(load_words(curve));
-    if (curve.clients_told && curve.clients > 1) name += fmt::format(", {} clients", curve.clients);
-    const auto cells = [](const LatencyPoint* point) {
-      return point == nullptr ? std::vector<std::string>{"-", "-", "-"}
-                              : std::vector<std::string>{fmt::format("{}", point->depth), grouped(point->iops),
-                                                         millis(point->mean_us)};
-    };
-    std::vector<std::string> row{base::shorten(name, 34)};
-    for (const auto* point : {efficient, top})
-      for (auto& one : cells(point)) row.push_back(std::move(one));
-    rows.push_back(std::move(row));
+  std::string text;
+  std::set<std::string> loads;
+  for (const auto& curve : c.curves) loads.insert(load_words(curve));
+  for (const auto& load : loads) {
+    std::vector<std::vector<std::string>> rows{{"curve", "efficient depth", "ceiling"}};
+    for (const auto& curve : c.curves) {
+      const LatencyPoint* efficient = efficient_depth(curve);
+      if (efficient == nullptr || load_words(curve) != load) continue;
+      std::string name = short_name(curve);
+      if (curve.clients_told && curve.clients > 1) name += fmt::format(", {} clients", curve.clients);
+      rows.push_back({std::move(name), mark_words(efficient), mark_words(ceiling(curve))});
+    }
+    if (rows.size() > 1) text += fmt::format("\nMARKS  {}\n", safe(load)) + table(rows);
   }
-  if (rows.size() == 1) return "";
-  return "\nMARKS  efficient depth: most IOPS for their latency; ceiling: doubling it brings\n"
-         "       less than 15 % IOPS and 60 % latency or more; -: not reached\n" +
-         table(rows);
+  if (text.empty()) return "";
+  return text +
+         "\n  Efficient depth: the most IOPS for their latency (largest IOPS^2 / depth).\n"
+         "  Ceiling: doubling this depth brings less than 15 % IOPS and at least 60 % more\n"
+         "  latency; - where no measured doubling does.\n";
 }
 
 std::string plots_of(const Comparison& c, const Comparison::Group& group) {
@@ -188,13 +191,14 @@ std::string plots_of(const Comparison& c, const Comparison::Group& group) {
     legend += fmt::format("  {} {}", mark, short_name(c.curves[i]));
     ++mark;
   }
-  if (by_depth.size() < 4) return "";
+  if (depths_of(c, group.curves).size() < min_plot_depths) return "";
   return "\n" + plot(by_depth, true, false, "depth", "IOPS") + "\n" +
          plot(hockey, false, false, "IOPS", "latency, ms") + legend + "  # several\n";
 }
 
 std::string heading(const Comparison& c) {
-  std::string text = fmt::format("{} runs, {} curves", c.runs, c.curves.size());
+  std::string text = fmt::format("{} run{}, {} curve{}", c.runs, c.runs == 1 ? "" : "s", c.curves.size(),
+                                 c.curves.size() == 1 ? "" : "s");
   if (c.open_loop > 0) text += fmt::format(" ({} runs at a fixed rate have no depth and are left out)", c.open_loop);
   text += "\n";
   if (c.by_little) text += "Latencies that were not measured are clients x depth / IOPS (Little's law).\n";
