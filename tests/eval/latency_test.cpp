@@ -246,8 +246,8 @@ TEST_CASE("latency: what a file system of FSx should give") {
 
 TEST_CASE("latency: runs of several nodes are added up, and those that did not run together are named") {
   auto a = run("nas", 16, 1000), b = run("nas", 16, 3000);
-  a.clients = 1;
-  b.clients = 2;
+  a.clients = 1U;
+  b.clients = 2U;
   a.lat_mean_us = 400.0;
   b.lat_mean_us = 800.0;
   a.histogram = {{100, 90}, {200, 10}};

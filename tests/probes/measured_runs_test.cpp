@@ -8,6 +8,7 @@
 #include "probes/results/run_csv.h"
 #include "probes/results/runs.h"
 #include "probes/results/size_text.h"
+#include "tests/source_dir.h"
 
 using namespace probes;
 
