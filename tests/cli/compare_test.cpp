@@ -60,17 +60,16 @@ TEST_CASE("compare: the published columns of one client, SAN against NAS and 8 c
   REQUIRE(ran.code == 0);
   CHECK(ran.err.empty());
   CHECK(published(table(ran.out, "IOPS randread, 4 KiB, 1 client")) ==
-        std::vector<std::string>{
-            "1 4,394 1,804 1,796 SAN 2.4x 1.00x", "2 10,275 4,072 4,152 SAN 2.5x 0.98x",
-            "4 21,302 8,190 8,081 SAN 2.6x 1.01x", "8 38,704 15,606 15,152 SAN 2.5x 1.03x",
-            "16 65,668 25,724 24,247 SAN 2.6x 1.06x", "32 106,533 58,893 36,535 SAN 1.8x 1.61x",
-            "64 136,682 108,739 50,807 SAN 1.3x 2.14x", "128 135,911 121,113 48,758 SAN 1.1x 2.48x"});
+        std::vector<std::string>{"1 4,394 1,804 1,796 SAN 2.4x 1.00x", "2 10,275 4,072 4,152 SAN 2.5x 0.98x",
+                                 "4 21,302 8,190 8,081 SAN 2.6x 1.01x", "8 38,704 15,606 15,152 SAN 2.5x 1.03x",
+                                 "16 65,668 25,724 24,247 SAN 2.6x 1.06x", "32 106,533 58,893 36,535 SAN 1.8x 1.61x",
+                                 "64 136,682 108,739 50,807 SAN 1.3x 2.14x",
+                                 "128 135,911 121,113 48,758 SAN 1.1x 2.48x"});
   CHECK(published(table(ran.out, "IOPS randwrite, 4 KiB, 1 client")) ==
-        std::vector<std::string>{
-            "1 2,240 1,970 1,986 SAN 1.1x 0.99x", "2 4,628 3,874 3,545 SAN 1.2x 1.09x",
-            "4 9,513 7,569 6,765 SAN 1.3x 1.12x", "8 16,387 13,556 12,301 SAN 1.2x 1.10x",
-            "16 26,607 23,655 20,756 SAN 1.1x 1.14x", "32 36,975 34,686 30,471 SAN 1.1x 1.14x",
-            "64 42,132 41,759 36,840 SAN 1.0x 1.13x", "128 42,771 42,824 37,253 equal 1.15x"});
+        std::vector<std::string>{"1 2,240 1,970 1,986 SAN 1.1x 0.99x", "2 4,628 3,874 3,545 SAN 1.2x 1.09x",
+                                 "4 9,513 7,569 6,765 SAN 1.3x 1.12x", "8 16,387 13,556 12,301 SAN 1.2x 1.10x",
+                                 "16 26,607 23,655 20,756 SAN 1.1x 1.14x", "32 36,975 34,686 30,471 SAN 1.1x 1.14x",
+                                 "64 42,132 41,759 36,840 SAN 1.0x 1.13x", "128 42,771 42,824 37,253 equal 1.15x"});
 }
 
 TEST_CASE("compare: the published columns of 3 and 6 clients, and what twice the clients bring") {
@@ -111,8 +110,9 @@ TEST_CASE("compare: the published conclusions in words, and the one that the tab
   CHECK(has(out, "NAS nc8 reaches 89 % of SAN (121,113 and 135,911 IOPS at depth 128)"));
   CHECK(has(out, "NAS nc8 and SAN are equal (42,824 and 42,771 IOPS at depth 128)"));
   // "No jump of the latency yet, headroom left" it says of SAN writes at 43K IOPS.
-  CHECK(has(out, "randwrite, 4 KiB: SAN has no headroom beyond depth 32: depth 64 to 128 brings +1.5 % IOPS, and "
-                 "latency goes from 1.52 ms to 2.99 ms"));
+  CHECK(has(out,
+            "randwrite, 4 KiB: SAN has no headroom beyond depth 32: depth 64 to 128 brings +1.5 % IOPS, and "
+            "latency goes from 1.52 ms to 2.99 ms"));
   const auto marks = table(ran.out, "MARKS randread, 4 KiB");
   REQUIRE(marks.size() >= 3);
   CHECK(marks[0] == "SAN 32 (106,533, 0.30 ms) 64 (136,682, 0.47 ms)");
@@ -131,7 +131,8 @@ TEST_CASE("compare: measured beside guaranteed") {
   const auto file = scratch.write("v.csv", "label,depth,iops\nvolume,1,58000\n");
   CHECK(has(one_line(run({"compare", "--guaranteed", "40000", file}).out),
             "volume gives 1.45x of the 40,000 IOPS promised (58,000 at depth 1)"));
-  CHECK(has(one_line(run({"compare", "--wanted", "20000", file}).out), "volume gives the 20,000 IOPS wanted at 0.02 ms"));
+  CHECK(
+      has(one_line(run({"compare", "--wanted", "20000", file}).out), "volume gives the 20,000 IOPS wanted at 0.02 ms"));
   CHECK(has(one_line(run({"compare", "--wanted", "60000", file}).out),
             "volume does not reach the 60,000 IOPS wanted: 58,000 at most"));
 }
@@ -195,4 +196,21 @@ TEST_CASE("compare: what cannot be read, and odd rows, in the user's words") {
   // A rate of nothing has no place on a plot and no ratio.
   const auto zero = scratch.write("z.csv", "label,depth,iops\na,1,0\na,2,0\na,4,0\na,8,0\na,16,0\nb,1,5\n");
   CHECK(run({"compare", zero}).code == 0);
+}
+
+TEST_CASE("compare: the README shows what the demo says") {
+  const std::string readme = test::read_file(std::string(SOURCE_DIR) + "/README.md");
+  const std::string command = "    $ mountaudit demo compare\n";
+  const auto start = readme.find(command);
+  REQUIRE(start != std::string::npos);
+  const auto from = start + command.size(), end = readme.find("\n\n", from);
+  const std::string out = one_line(run({"demo", "compare"}).out);
+  const std::string shown = one_line(readme.substr(from, end - from));
+  std::size_t verdicts = 0;
+  for (std::size_t at = 0; at < shown.size(); ++verdicts) {
+    const auto next = std::min(shown.find(" - rand", at + 1), shown.size());
+    CHECK(has(out, std::string(base::trim(std::string_view(shown).substr(at, next - at)))));
+    at = next;
+  }
+  CHECK(verdicts == 3);
 }

@@ -9,8 +9,8 @@ using namespace audit;
 
 namespace {
 
-facts::LatencyRun run(const std::string& label, std::uint32_t depth, double iops, const std::string& pattern = "randread",
-                      std::uint64_t block = 4096) {
+facts::LatencyRun run(const std::string& label, std::uint32_t depth, double iops,
+                      const std::string& pattern = "randread", std::uint64_t block = 4096) {
   facts::LatencyRun r;
   r.label = label;
   r.depth = depth;

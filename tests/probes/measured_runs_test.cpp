@@ -58,14 +58,13 @@ TEST_CASE("run csv: a bad row costs that row and is named by its line") {
     const char* row;
     const char* why;
   };
-  for (const Row& row :
-       {Row{"a,0,1", "depth '0' is no whole number from 1"}, Row{"a,1,-5", "iops '-5' is no number"},
-        Row{"a,1,\"4,394\"", "iops '4,394' is no number (digits and a point, no separators)"},
-        Row{"a,1,nan", "iops 'nan' is no number"}, Row{"a,1,inf", "iops 'inf' is no number"},
-        Row{"a,1,1e300", "iops '1e300' is no number"}, Row{",1,5", "no label"}, Row{"a,1", "no iops"},
-        Row{"a,1,5,6", "4 cells under 3 columns"}, Row{"\"a,1,5", "a quote is not closed"},
-        Row{"a,99999999999,5", "depth '99999999999' is no whole number"},
-        Row{"a\x1b[2J,x,5", "depth 'x' is no whole number"}}) {
+  for (const Row& row : {Row{"a,0,1", "depth '0' is no whole number from 1"}, Row{"a,1,-5", "iops '-5' is no number"},
+                         Row{"a,1,\"4,394\"", "iops '4,394' is no number (digits and a point, no separators)"},
+                         Row{"a,1,nan", "iops 'nan' is no number"}, Row{"a,1,inf", "iops 'inf' is no number"},
+                         Row{"a,1,1e300", "iops '1e300' is no number"}, Row{",1,5", "no label"}, Row{"a,1", "no iops"},
+                         Row{"a,1,5,6", "4 cells under 3 columns"}, Row{"\"a,1,5", "a quote is not closed"},
+                         Row{"a,99999999999,5", "depth '99999999999' is no whole number"},
+                         Row{"a\x1b[2J,x,5", "depth 'x' is no whole number"}}) {
     INFO(row.row);
     const auto parsed = parse_run_csv(std::string("label,depth,iops\n") + row.row + "\nb,2,7\n", "x.csv");
     REQUIRE(parsed);
@@ -151,13 +150,13 @@ TEST_CASE("fio json: clones are one run; json+ bins give percentiles of both dir
 }
 
 TEST_CASE("fio json: warnings before the document, an engine that has no depth, jobs that moved nothing") {
-  const std::string job = R"({"jobname":"a","groupid":0,"error":5,"job options":{"rw":"randread","iodepth":"8","bs":"4k"},)"
-                          R"("read":{"iops":10,"bw_bytes":40960,"io_bytes":40960,"total_ios":10,"runtime":1000,)"
-                          R"("lat_ns":{"min":1,"max":9,"mean":5,"stddev":1,"N":10}}})";
-  const auto parsed =
-      parse_fio_json("note: both iodepth >= 1 ...\n{\"fio version\":\"fio-3.33\",\"jobs\":[" + job +
-                         ",{\"jobname\":\"b\",\"error\":0,\"read\":{\"iops\":0,\"total_ios\":0}},7]}",
-                     "x.json");
+  const std::string job =
+      R"({"jobname":"a","groupid":0,"error":5,"job options":{"rw":"randread","iodepth":"8","bs":"4k"},)"
+      R"("read":{"iops":10,"bw_bytes":40960,"io_bytes":40960,"total_ios":10,"runtime":1000,)"
+      R"("lat_ns":{"min":1,"max":9,"mean":5,"stddev":1,"N":10}}})";
+  const auto parsed = parse_fio_json("note: both iodepth >= 1 ...\n{\"fio version\":\"fio-3.33\",\"jobs\":[" + job +
+                                         ",{\"jobname\":\"b\",\"error\":0,\"read\":{\"iops\":0,\"total_ios\":0}},7]}",
+                                     "x.json");
   REQUIRE(parsed);
   REQUIRE(parsed->facts.jobs.size() == 1);
   REQUIRE(parsed->notes.size() == 2);
