@@ -133,7 +133,7 @@ TEST_CASE("fio json: jobs of one file, as fio 3.33 wrote them") {
   CHECK(mixed.lat_p99_us.is_unknown());  // of two directions, without the bins of json+
 }
 
-TEST_CASE("fio json: clones are one run; json+ bins give percentiles of both directions together") {
+TEST_CASE("fio json: clones are one run, and json+ bins give percentiles of both directions together") {
   const auto parsed = parse_runs(sample("fio-plus.json"), "x.json", "NAS");
   REQUIRE(parsed);
   REQUIRE(parsed->facts.runs.size() == 1);
