@@ -296,6 +296,8 @@ class TextReport {
     write_head();
     if (nothing_to_audit()) {
       page_.paragraph({}, words_.no_mounts, unlimited, Paint::good);
+    } else if (healthy() && !judged_anything()) {
+      page_.paragraph({}, fmt::format(fmt::runtime(words_.nothing_judged), counts()), unlimited);
     } else if (healthy()) {
       const std::string format = report_.unknown.empty() ? words_.healthy : words_.healthy_so_far;
       page_.paragraph({}, fmt::format(fmt::runtime(format), counts(), passed(), report_.unknown.size()), unlimited,
@@ -341,6 +343,9 @@ class TextReport {
                        [](const Finding& f) { return f.severity == Severity::info; });
   }
 
+  // A server that does not answer leaves nothing to judge, and that is no good news.
+  bool judged_anything() const { return !report_.findings.empty() || !report_.passed.empty(); }
+
   void write_head() {
     std::vector<std::string> parts;
     std::string name;
@@ -375,10 +380,12 @@ class TextReport {
     const auto& sessions = report_.facts->iscsi.sessions;
     std::string iscsi;
     if (sessions.has_value() && !sessions->empty())
-      iscsi = fmt::format(fmt::runtime(words_.counts),
-                          kind_count(sessions->size(), "iscsi.session", options_.language),
+      iscsi = fmt::format(fmt::runtime(words_.counts), kind_count(sessions->size(), "iscsi.session", options_.language),
                           kind_count(report_.facts->iscsi.targets.size(), "iscsi.target", options_.language));
     if (nfs.mounts.empty() && !iscsi.empty()) return iscsi;
+    const auto& portals = report_.facts->iscsi.portals;
+    if (report_.facts->mounts.empty() && !portals.empty())  // probe
+      return kind_count(portals.size(), "iscsi.portal", options_.language);
     const std::string mounts =
         fmt::format(fmt::runtime(words_.counts), kind_count(nfs.mounts.size(), "nfs", options_.language),
                     kind_count(std::max<std::size_t>(nfs.servers.size(), nfs.clients.empty() ? 0 : 1), "nfs.server",

@@ -42,6 +42,7 @@ struct Words {
   const char* nothing;         // nothing in this section
   const char* healthy;         // counts, passed
   const char* healthy_so_far;  // counts, passed, not decided
+  const char* nothing_judged;  // counts
   const char* no_mounts;
   const char* plan_word;      // in the place of a severity
   const char* plan;           // subject, rules

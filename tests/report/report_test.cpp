@@ -167,6 +167,16 @@ TEST_CASE("report: a node without network storage gets a clear line and nothing 
         "laptop  root /, 0.00 s\nNo NFS mounts on this node: 0 packets sent, nothing to ask.\n");
 }
 
+TEST_CASE("report: a server that left nothing to judge is no good news") {
+  facts::Facts facts;
+  facts.iscsi.portals.emplace_back();
+  Report report;
+  report.facts = &facts;
+  const auto text = render_text(report, {});
+  CHECK(has(text, "Nothing could be judged: 1 iSCSI portal.\n"));
+  CHECK_FALSE(has(text, "All well"));
+}
+
 TEST_CASE("report: findings of one rule share a line when there are many, and are all there with -v") {
   const auto facts = test::fixed_facts();
   auto report = test::fixed_report(facts);
