@@ -214,3 +214,20 @@ TEST_CASE("compare: the README shows what the demo says") {
   }
   CHECK(verdicts == 3);
 }
+
+TEST_CASE("compare: the rules on measured runs speak, with what is wanted and without") {
+  const std::string out = one_line(run({"demo", "compare"}).out);
+  CHECK(has(out, "notice SEL-002 NAS, randread, 4 KiB: twice the clients (3 to 6) bring 1.07x at depth 64"));
+  CHECK_FALSE(has(out, "SEL-002 SAN"));
+  CHECK(has(out, "info SEL-003 no rate was named (--wanted)"));
+  const std::string wanted = one_line(run({"demo", "compare", "--wanted", "20000"}).out);
+  CHECK(has(wanted, "info SEL-001 20000 IOPS are wanted, and each of the 2 configurations gives them at"));
+  CHECK_FALSE(has(wanted, "SEL-003"));
+  CHECK(has(one_line(run({"demo", "compare", "--depth", "64"}).out),
+            "warning LAT-003 SAN, randwrite, 4 KiB: production runs at depth 64, above the ceiling at depth 32"));
+  CHECK(run({"demo", "compare", "--depth", "0"}).code == 2);
+  const Scratch scratch;
+  const auto slow = scratch.write("s.csv", "label,depth,iops,block_bytes\nnas,1,200,4096\n");
+  CHECK(has(one_line(run({"compare", "--media", "flash", slow}).out), "notice LAT-001 nas, 4 KiB: 5.00 ms"));
+  CHECK_FALSE(has(run({"compare", "--media", "disk", slow}).out, "LAT-001"));
+}
