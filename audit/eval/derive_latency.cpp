@@ -48,7 +48,8 @@ Value run_tail(const Context& c, const Item& item) {
 
 Value run_p99_ms(const Context& c, const Item& item) {
   const facts::LatencyRun& run = run_of(c, item);
-  return run.lat_p99_us.has_value() ? Value(*run.lat_p99_us / 1000) : missing_fact(c, by_runs, item.index, "lat_p99_us");
+  return run.lat_p99_us.has_value() ? Value(*run.lat_p99_us / 1000)
+                                    : missing_fact(c, by_runs, item.index, "lat_p99_us");
 }
 
 Value run_p999_ms(const Context& c, const Item& item) {
@@ -147,7 +148,8 @@ Value ceiling_ms(const Context& c, const Item& item) { return of_ceiling(c, item
 
 Value ceiling_text(const Context& c, const Item& item) {
   const LatencyPoint* point = ceiling(curve_of(c, item));
-  return point == nullptr ? Value("no ceiling was reached") : Value(fmt::format("the ceiling is depth {}", point->depth));
+  return point == nullptr ? Value("no ceiling was reached")
+                          : Value(fmt::format("the ceiling is depth {}", point->depth));
 }
 Value ceiling_text_ja(const Context& c, const Item& item) {
   const LatencyPoint* point = ceiling(curve_of(c, item));
@@ -213,8 +215,7 @@ Scope point_scope() {
   s.type = nullptr;
   s.items = [](const Context& c) {
     std::vector<Item> items;
-    for (std::uint32_t i = 0; i < c.curves().size(); ++i)
-      append(items, points_of(c, make_item("latency.curves", i)));
+    for (std::uint32_t i = 0; i < c.curves().size(); ++i) append(items, points_of(c, make_item("latency.curves", i)));
     return items;
   };
   s.ref = no_ref;
@@ -223,15 +224,14 @@ Scope point_scope() {
   };
   s.subject = [](const Context& c, const Item& item) { return Subject{"run", curve_of(c, item).label}; };
   s.own_name = [](const Context& c, const Item& item) { return fmt::format("{}", point_of(c, item).depth); };
-  s.derived = {
-      {"depth", integer_type, "requests of one client under way at once", by_runs,
-       [](const Context& c, const Item& item) { return Value(point_of(c, item).depth); }},
-      {"iops", number_type, "all clients together, mean of the passes that count", by_runs,
-       [](const Context& c, const Item& item) { return Value(point_of(c, item).iops); }},
-      {"mean_ms", number_type, "mean latency, measured or clients x depth / IOPS", by_runs,
-       [](const Context& c, const Item& item) { return Value(point_of(c, item).mean_us / 1000); }},
-      {"spread", number_type, "difference of the passes over their mean", by_runs,
-       [](const Context& c, const Item& item) { return Value(point_of(c, item).spread); }}};
+  s.derived = {{"depth", integer_type, "requests of one client under way at once", by_runs,
+                [](const Context& c, const Item& item) { return Value(point_of(c, item).depth); }},
+               {"iops", number_type, "all clients together, mean of the passes that count", by_runs,
+                [](const Context& c, const Item& item) { return Value(point_of(c, item).iops); }},
+               {"mean_ms", number_type, "mean latency, measured or clients x depth / IOPS", by_runs,
+                [](const Context& c, const Item& item) { return Value(point_of(c, item).mean_us / 1000); }},
+               {"spread", number_type, "difference of the passes over their mean", by_runs,
+                [](const Context& c, const Item& item) { return Value(point_of(c, item).spread); }}};
   s.references = {{"curve", "the curve", "latency.curves", [](const Context&, const Item& item) {
                      return Joined{make_item("latency.curves", item.index), false, {}};
                    }}};
@@ -247,12 +247,13 @@ const LatencyCurve* doubled(const Context& c, const LatencyCurve& few) {
   return nullptr;
 }
 
+// The deepest first: where a finding is about several depths, it is that one that shows most.
 std::vector<Item> all_scalings(const Context& c) {
   std::vector<Item> items;
   for (std::uint32_t i = 0; i < c.curves().size(); ++i) {
     const LatencyCurve& few = c.curves()[i];
     const LatencyCurve* many = doubled(c, few);
-    for (std::uint32_t k = 0; many != nullptr && k < few.points.size(); ++k)
+    for (auto k = static_cast<std::uint32_t>(few.points.size()); many != nullptr && k-- > 0;)
       if (few.points[k].iops > 0 && many->at(few.points[k].depth) != nullptr)
         items.push_back(make_item("latency.scalings", i, k));
   }
@@ -293,13 +294,13 @@ Scope scaling_scope() {
   s.references = {{"curve", "the curve of the smaller run", "latency.curves", [](const Context&, const Item& item) {
                      return Joined{make_item("latency.curves", item.index), false, {}};
                    }}};
-  s.collections = {{"scalings", "the same curves at every depth", "latency.scalings",
-                    [](const Context& c, const Item& item) {
-                      std::vector<Item> items;
-                      for (const Item& other : all_scalings(c))
-                        if (other.index == item.index) items.push_back(other);
-                      return items;
-                    }}};
+  s.collections = {
+      {"scalings", "the same curves at every depth", "latency.scalings", [](const Context& c, const Item& item) {
+         std::vector<Item> items;
+         for (const Item& other : all_scalings(c))
+           if (other.index == item.index) items.push_back(other);
+         return items;
+       }}};
   return s;
 }
 
@@ -342,8 +343,8 @@ Scope selection_scope() {
   s.own_name = [](const Context&, const Item&) { return std::string(); };
   s.derived = {{"labels", integer_type, "labels that were measured", by_runs, compared_labels},
                {"slowest_ms", number_type,
-                "longest mean latency of any label and load at the wanted rate; null when one does not reach it", by_need,
-                slowest_at_wanted}};
+                "longest mean latency of any label and load at the wanted rate; null when one does not reach it",
+                by_need, slowest_at_wanted}};
   return s;
 }
 
