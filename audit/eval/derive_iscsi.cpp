@@ -645,7 +645,8 @@ Value fstab_options(const Context& c, const Item& item) {
 }
 Value fstab_waits_for_network(const Context& c, const Item& item) {
   return fstab_value(c, item, [](const facts::FstabEntry& e) -> Value {
-    for (const auto option : base::split(e.options_text.value_or(""), ',')) {
+    const std::string options = e.options_text.value_or("");
+    for (const auto option : base::split(options, ',')) {
       if (option == "_netdev" || option == "noauto" || option.starts_with("x-systemd.requires=iscsi")) return true;
     }
     return false;
@@ -706,6 +707,35 @@ Value in_flight(const Context& c, const Item& item) {
     sum += *device.inflight_read + *device.inflight_write;
   }
   return sum;
+}
+
+// Mean time of a request on its disks between the samples.
+Value window_latency_ms(const Context& c, const Item& item) {
+  if (c.earlier() == nullptr) return unknown(c.why_not_comparable());
+  std::uint64_t requests = 0, ms = 0;
+  for (const std::uint32_t d : c.storage().sessions[item.index].devices) {
+    const facts::BlockDevice& now = (*c.facts.block.devices)[d];
+    const facts::BlockDevice* then = c.storage().earlier_device(d);
+    if (then == nullptr) continue;
+    const auto grown = [&](const facts::Fact<std::uint64_t> facts::BlockDevice::*counter) {
+      const auto &to = now.*counter, &from = then->*counter;
+      return to.has_value() && from.has_value() && *to >= *from ? *to - *from : 0;
+    };
+    requests += grown(&facts::BlockDevice::read_ios) + grown(&facts::BlockDevice::write_ios);
+    ms += grown(&facts::BlockDevice::read_ms) + grown(&facts::BlockDevice::write_ms);
+  }
+  if (requests == 0) return Absent{};
+  return static_cast<double>(ms) / static_cast<double>(requests);
+}
+
+Value fips(const Context& c, const Item&) {
+  if (c.facts.kernel.settings.is_unknown()) return missing_fact(c, "kernel.settings");
+  if (c.facts.kernel.settings.has_value()) {
+    for (const auto& setting : *c.facts.kernel.settings) {
+      if (setting.name == "crypto.fips_enabled") return setting.live.is("1");
+    }
+  }
+  return false;
 }
 
 // Commands that timed out between the samples.
@@ -875,6 +905,20 @@ Value session_ping_timeouts(const Context& c, const Item& item) {
   return count;
 }
 
+// The last thing that the log says of its connections.
+Value last_log(const Context& c, const Item& item) {
+  if (c.facts.log.messages.is_unknown()) return missing_fact(c, "log.messages");
+  const auto& sid = session_of(c, item).sid;
+  if (!sid.has_value()) return missing_fact(c, "iscsi.sessions", item.index, "sid");
+  const std::string own = fmt::format("{}:", *sid), session = std::to_string(*sid);
+  const auto& messages = *c.facts.log.messages;
+  for (auto m = messages.rbegin(); m != messages.rend(); ++m) {
+    if (!m->kind.starts_with("iscsi-") || !m->device.has_value()) continue;
+    if (m->device->starts_with(own) || *m->device == session) return fmt::format("{} {}", stamp_text(*m), m->text);
+  }
+  return Absent{};
+}
+
 Value mean_gap_s(const Context& c, const Item& item) {
   const Disconnects one = disconnect_of(c, item);
   if (one.times.size() < 2) return Absent{};
@@ -962,6 +1006,10 @@ void add_session_facts(Scope& scope) {
           {"busy_depth", integer_type, "queue depths of its disks with requests under way, summed up",
            "block.devices[].inflight_read", busy_depth},
           {"in_flight", integer_type, "requests under way on its disks", "block.devices[].inflight_read", in_flight},
+          {"window_latency_ms", number_type, "mean time of a request on its disks between two samples; null for none",
+           "block.devices[].read_ms", window_latency_ms},
+          {"last_log", text_type, "the last thing that the log says of it; null for nothing", "log.messages", last_log},
+          {"fips", boolean_type, "the kernel runs in FIPS mode", "kernel.settings", fips},
           {"ping_timeouts", integer_type, "NOP-Outs of its connection that the log shows as not answered in time",
            "log.messages", session_ping_timeouts},
           {"new_timeouts", integer_type, "commands that timed out between two samples", "block.devices[].iotmo_count",
