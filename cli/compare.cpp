@@ -20,6 +20,8 @@ namespace {
 using base::ErrorKind;
 using base::Result;
 
+constexpr std::size_t max_curves = 200;  // each is held against each other
+
 Result<double> rate(const std::string& text, const char* option) {
   const auto value = base::real(text);
   if (value && *value > 0 && *value < 1e12) return *value;
@@ -75,6 +77,11 @@ Result<int> print_comparison(const Settings& settings, facts::Latency latency) {
     for (const auto& doubt : summed.doubts)
       if (!settings.quiet) say(doubt);
   }
+  const std::size_t curves = audit::latency_curves(latency.runs).size();
+  if (curves > max_curves)
+    return base::fail(
+        ErrorKind::usage, "",
+        fmt::format("the files hold {} curves (label, load, clients), {} are compared at most", curves, max_curves));
   facts::Facts document;
   document.latency = std::move(latency);
   if (settings.redact) document = probes::Redactor().redact(std::move(document));

@@ -193,6 +193,11 @@ TEST_CASE("compare: what cannot be read, and odd rows, in the user's words") {
   CHECK(run({"compare", "--wanted", "many", odd}).code == 2);
   const auto hostile = scratch.write("h.csv", "label,depth,iops\nx\x1b[2J\xe2\x80\xae,1,2\n");
   CHECK_FALSE(has(run({"compare", hostile}).out, "\x1b"));
+  std::string many = "label,depth,iops\n";
+  for (int i = 0; i < 300; ++i) many += "l" + std::to_string(i) + ",1,5\n";
+  const auto crowd = run({"compare", "-"}, {}, many);
+  CHECK(crowd.code == 2);
+  CHECK(has(crowd.err, "the files hold 300 curves (label, load, clients), 200 are compared at most"));
   // A rate of nothing has no place on a plot and no ratio.
   const auto zero = scratch.write("z.csv", "label,depth,iops\na,1,0\na,2,0\na,4,0\na,8,0\na,16,0\nb,1,5\n");
   CHECK(run({"compare", zero}).code == 0);
