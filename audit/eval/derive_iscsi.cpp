@@ -288,6 +288,21 @@ Value path_stall_s(const Context& c, const Item& item) {
   return noticed.is_unknown() ? noticed : effective_s<recovery_of>(c, item);
 }
 
+// "5 + 5 + 120: ping interval, ping timeout, recovery".
+Value stall_text(const Context& c, const Item& item, bool ja) {
+  const facts::IscsiSession& s = session_of(c, item);
+  const Effective interval = noop_interval_of(s), timeout = noop_timeout_of(s), recovery = recovery_of(s);
+  const Noticed noticed = noticed_of(c, item.index);
+  if (!noticed.s || !recovery.s) return path_stall_s(c, item);
+  if (*interval.s > 0)
+    return fmt::format("{:.0f} + {:.0f} + {:.0f}: {}", *interval.s, *timeout.s, *recovery.s,
+                       ja ? "ping 間隔、ping タイムアウト、回復待ち" : "ping interval, ping timeout, recovery");
+  return fmt::format("{:.0f} + {:.0f}: {}", *noticed.s, *recovery.s,
+                     ja ? "ping なしでの検知、回復待ち" : "until it is noticed without pings, recovery");
+}
+Value stall_parts(const Context& c, const Item& item) { return stall_text(c, item, false); }
+Value stall_parts_ja(const Context& c, const Item& item) { return stall_text(c, item, true); }
+
 Value is_multipath_value(const Context& c, const Item& item) {
   const facts::IscsiSession& s = session_of(c, item);
   const auto* setting = setting_of(s, "node.session.timeo.replacement_timeout");
@@ -997,6 +1012,7 @@ void add_session_facts(Scope& scope) {
           {"path_stall_s", number_type,
            "how long I/O on a dead path waits before it fails and another path can take it: noticed_s + recovery_s", set,
            path_stall_s},
+          {"stall_parts", text_type, "what that time is the sum of", set, stall_parts, stall_parts_ja},
           {"offered.initial_r2t", text_type, "InitialR2T as the node record or iscsid.conf offer it", set,
            offered_initial_r2t},
           {"offered.immediate_data", text_type, "ImmediateData as the node record or iscsid.conf offer it", set,

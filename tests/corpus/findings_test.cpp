@@ -155,7 +155,7 @@ std::string readme() {
       "# Cases\n\n"
       "Inputs from public bug reports, documentation and test data, with neutral names; every quirk of their format "
       "is\n"
-      "kept. `kernel_text_test.cpp` asserts the facts. `findings_test.cpp` asserts what the audit says, listed here: "
+      "kept. `kernel_text_test.cpp` and `storage_text_test.cpp` assert the facts. `findings_test.cpp` asserts what the audit says, listed here: "
       "each\n"
       "finding with its level, whom it is about and words that it contains. Above info the list is complete; findings "
       "of\n"

@@ -77,7 +77,7 @@ TEST_CASE("iscsi: defaults of open-iscsi under multipath make a stall of 130 s")
   const auto report = fixture::judge(f, fixture::shipped(), {"ISCSI-TMO-001"});
   REQUIRE(report.findings.size() == 1);
   const auto& finding = report.findings[0];
-  CHECK(finding.text.message.find("stalls for 130 s (10 s until it is noticed, 120 s recovery)") != std::string::npos);
+  CHECK(finding.text.message.find("stalls for 130 s (5 + 5 + 120: ping interval") != std::string::npos);
   CHECK(finding.text.recommendation.find("replacement_timeout = 5") != std::string::npos);
   CHECK(finding.text.recommendation.find("log out and in") != std::string::npos);
   CHECK(finding.effect == "relogin");
@@ -136,6 +136,7 @@ TEST_CASE("iscsi: without pings a dead path is noticed by commands that time out
   session_in(f, 0).connections[0].recv_tmo_s = 0U;
   CHECK(shown(f, "iscsi.sessions", "noticed_s") == "105");  // 30 + 15 + 30 + 30
   CHECK(shown(f, "iscsi.sessions", "path_stall_s") == "110");
+  CHECK(shown(f, "iscsi.sessions", "stall_parts") == "105 + 5: until it is noticed without pings, recovery");
   (*f.block.devices)[0].timeout_s = Fact<std::uint32_t>{};
   CHECK(shown(f, "iscsi.sessions", "noticed_s") == "?");
 }
