@@ -13,6 +13,7 @@
 #include "audit/eval/derive_options.h"
 #include "audit/eval/derive_stats.h"
 #include "audit/eval/derive_storage.h"
+#include "audit/eval/derive_targets.h"
 
 namespace audit {
 
@@ -844,6 +845,7 @@ std::vector<Scope> make_scopes() {
   add_hang_scopes(all);
   add_log_scopes(all);
   add_storage_scopes(all);
+  add_target_answer_scopes(all);
   return all;
 }
 
