@@ -437,7 +437,7 @@ Value serving_paths(const Context& c, const Item& item) {
 
 Value has_unreached_optimized(const Context& c, const Item& item) {
   const auto& groups = lun_of(c, item).port_groups;
-  if (!groups.has_value()) return Value::of(groups).is_absent() ? Value(false) : Value(facts::Unknown{});
+  if (!groups.has_value()) return groups.is_absent() ? Value(false) : Value(facts::Unknown{});
   const bool any = std::any_of(groups->begin(), groups->end(),
                                [](const facts::IscsiPortGroup& group) { return group.state == "active/optimized"; });
   return any && paths_in(c, item, "active/optimized") == 0;
