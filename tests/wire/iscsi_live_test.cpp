@@ -213,6 +213,11 @@ TEST_CASE("tgt: a probe of two portals tells parameters and LUNs, and no session
   CHECK(asked.lun(plain, "0")->type.is("controller"));
   REQUIRE(login->luns.has_value());
   CHECK(login->luns->at(1).read_p50_us.has_value());
+  CHECK(asked.outcome("ISCSI-LOGIN-001") == "passed");
+  CHECK(asked.outcome("ISCSI-PORTAL-001") == "passed");
+  CHECK(asked.outcome("ISCSI-LUN-002") == "notice");
+  CHECK(asked.messages("ISCSI-LUN-002") == plain + " LUN 2 refuses writes\n");
+  CHECK(asked.outcome("ISCSI-LUN-003") == "passed");
   CHECK(is_free_of_us(tgt));
   // The look at the target does see a session that is open.
   wire::iscsi::Session open(*wire::parse_address("127.0.0.1", tgt.port()), {});
@@ -247,6 +252,8 @@ TEST_CASE("tgt: small bursts, InitialR2T both ways, digests") {
   CHECK(login->max_outstanding_r2t.is(4));
   CHECK(login->header_digest.is("CRC32C"));
   CHECK(login->data_digest.is("CRC32C"));
+  CHECK(asked.outcome("ISCSI-PARAM-004") == "info");
+  CHECK(asked.messages("ISCSI-PARAM-004").find("bursts of 4096 and 16384 bytes at most") != std::string::npos);
   CHECK(asked.lun(plain, "1")->size_bytes.is(std::uint64_t{64} << 20));  // read under both digests
   CHECK(is_free_of_us(tgt));
 }
@@ -258,9 +265,13 @@ TEST_CASE("tgt: CHAP right, wrong and missing, one-way and mutual, and the secre
   const Asked missing = run({"probe", url(tgt, chap)});
   CHECK(missing.login(chap)->result == "chap_wanted");
   CHECK(missing.ran.code == 1);
+  CHECK(missing.outcome("ISCSI-LOGIN-001") == "info");
+  CHECK(missing.messages("ISCSI-LOGIN-001").find("demands CHAP") != std::string::npos);
   const Asked wrong = run({"probe", url(tgt, chap, "alice")}, secrets("wrongwrong12"));
   CHECK(wrong.login(chap)->status.is(0x0201));
   CHECK(wrong.login(chap)->status_text->find("authentication failure") != std::string::npos);
+  CHECK(wrong.outcome("ISCSI-LOGIN-001") == "warning");
+  CHECK(wrong.messages("ISCSI-LOGIN-001").find("0x0201 authentication failure") != std::string::npos);
   const Asked right = run({"probe", url(tgt, chap, "alice")}, secrets(secret));
   CHECK(right.login(chap)->result == "ok");
   CHECK(right.login(chap)->chap_digest.is("MD5"));
@@ -271,6 +282,8 @@ TEST_CASE("tgt: CHAP right, wrong and missing, one-way and mutual, and the secre
   CHECK(both.login(chap)->target_authenticated.is(true));
   const Asked unknown = run({"probe", url(tgt, "iqn.2024-01.test:nobody")});
   CHECK(unknown.login("iqn.2024-01.test:nobody")->status.is(0x0203));
+  CHECK(unknown.outcome("ISCSI-LOGIN-001") == "error");
+  CHECK(unknown.messages("ISCSI-LOGIN-001").find("0x0203 not found") != std::string::npos);
   CHECK(is_free_of_us(tgt));
   for (const Asked* asked : {&missing, &wrong, &right, &both}) {
     for (const char* hidden : {secret, mutual_secret, "wrongwrong12", "alice"}) {
@@ -310,6 +323,7 @@ TEST_CASE("tgt: while a login goes on, its secret is in no process list") {
   CHECK(seen.find(secret) == std::string::npos);
   CHECK(seen.find(mutual_secret) == std::string::npos);
   CHECK(asked.login(chap)->result == "silent");
+  CHECK(asked.outcome("ISCSI-LOGIN-001") == "error");
   CHECK(asked.ran.code == 1);
 }
 
@@ -328,11 +342,14 @@ TEST_CASE("tgt: an audit connects to the portals of sessions, and logs in with -
     CHECK(portal.logins.is_unknown());
     CHECK(portal.discovery.is_absent());
   }
+  CHECK(touched.outcome("ISCSI-PORTAL-001") == "passed");
+  CHECK(touched.outcome("ISCSI-LUN-001") == "not applicable");
   const Asked before = audit(node, {"--login"});
   CHECK(before.login(plain, tgt.portal(1))->result == "ok");
   CHECK(before.login(plain, tgt.portal(2))->result == "ok");
   CHECK(before.lun(plain, "1")->portals.size() == 2);
   for (const auto& path : *before.login(plain)->luns) CHECK_FALSE(path.gone.is(true));
+  CHECK(before.outcome("ISCSI-LUN-001") == "passed");
   // A LUN that the node has and the target has no more.
   tgt.admin("--mode logicalunit --op delete --tid 1 --lun 2");
   const Asked after = audit(node, {"--login"});
@@ -343,6 +360,8 @@ TEST_CASE("tgt: an audit connects to the portals of sessions, and logs in with -
   REQUIRE(gone != login->luns->end());
   CHECK(gone->gone.is(true));
   CHECK(gone->listed.is(false));
+  CHECK(after.outcome("ISCSI-LUN-001") == "warning");
+  CHECK(after.messages("ISCSI-LUN-001").find(plain + " LUN 2 is gone") == 0);
   CHECK(is_free_of_us(tgt));
   // An initiator that the target does not know, and one that it does.
   tgt.admin("--mode target --op unbind --tid 1 --initiator-address ALL");
@@ -351,11 +370,19 @@ TEST_CASE("tgt: an audit connects to the portals of sessions, and logs in with -
   REQUIRE(strange.login(plain) != nullptr);
   CHECK(strange.login(plain)->result == "login_status");
   CHECK(strange.login(plain)->status.value_or(0) >> 8 == 2);
+  CHECK(strange.outcome("ISCSI-LOGIN-001") == "info");
   const Asked known = audit(node, {"--login", "--initiator", "iqn.2024-01.test:node"});
   CHECK(known.login(plain)->result == "ok");
   CHECK(known.login(plain)->initiator.is("iqn.2024-01.test:node"));
   CHECK(known.login(plain)->isid->starts_with("80"));
+  CHECK(known.outcome("ISCSI-LOGIN-001") == "passed");
   CHECK(is_free_of_us(tgt));
+  // A second portal of the target that the node does not know of, and one that is gone.
+  auto lost = node_of(tgt, plain, {1, 3}, {1});
+  const Asked dead = audit(lost, {});
+  CHECK(dead.outcome("ISCSI-PORTAL-001") == "error");
+  CHECK(dead.messages("ISCSI-PORTAL-001").find(tgt.portal(3)) == 0);
+  CHECK(dead.ran.code == 1);
 }
 
 TEST_CASE("tgt: a portal that dies in the middle leaves what was learned, and ends in time") {
@@ -437,6 +464,15 @@ TEST_CASE("istgt: port groups, ALUA, several connections, digests and CHAP") {
   CHECK(one->header_digest.is("CRC32C"));
   CHECK(one->data_digest.is("CRC32C"));
   CHECK(asked.target(disk)->offered_portals->size() == 2);
+  CHECK(asked.outcome("ISCSI-PARAM-004") == "info");
+  CHECK(asked.messages("ISCSI-PARAM-004").find("offers 4 connections in one session; open-iscsi makes one") !=
+        std::string::npos);
+  CHECK(asked.outcome("ISCSI-ALUA-001") == "passed");
+  CHECK(asked.outcome("ISCSI-PORTAL-002") == "passed");
+  // A node that knows one of the two portals alone.
+  const Asked half = audit(node_of(istgt, disk, {1}, {0}), {"--login", "--timeout", "5s", "--deadline", "20s"});
+  CHECK(half.outcome("ISCSI-PORTAL-002") == "warning");
+  CHECK(half.messages("ISCSI-PORTAL-002").find(disk + " offers " + istgt.portal(2) + ",2, which answers") == 0);
   const auto* lun = asked.lun(disk, "0");
   REQUIRE(lun != nullptr);
   CHECK(lun->vendor.is("ACME"));
