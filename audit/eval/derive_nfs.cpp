@@ -8,6 +8,7 @@
 #include "audit/base/text.h"
 #include "audit/eval/derive.h"
 #include "audit/eval/derive_hang.h"
+#include "audit/eval/derive_iscsi.h"
 #include "audit/eval/derive_log.h"
 #include "audit/eval/derive_network.h"
 #include "audit/eval/derive_options.h"
@@ -846,6 +847,7 @@ std::vector<Scope> make_scopes() {
   add_log_scopes(all);
   add_storage_scopes(all);
   add_target_answer_scopes(all);
+  add_iscsi_facts(all);
   return all;
 }
 

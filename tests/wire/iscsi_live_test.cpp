@@ -252,8 +252,8 @@ TEST_CASE("tgt: small bursts, InitialR2T both ways, digests") {
   CHECK(login->max_outstanding_r2t.is(4));
   CHECK(login->header_digest.is("CRC32C"));
   CHECK(login->data_digest.is("CRC32C"));
-  CHECK(asked.outcome("ISCSI-PARAM-004") == "info");
-  CHECK(asked.messages("ISCSI-PARAM-004").find("bursts of 4096 and 16384 bytes at most") != std::string::npos);
+  CHECK(asked.outcome("ISCSI-OFFER-002") == "info");
+  CHECK(asked.messages("ISCSI-OFFER-002").find("bursts of 4096 and 16384 bytes at most") != std::string::npos);
   CHECK(asked.lun(plain, "1")->size_bytes.is(std::uint64_t{64} << 20));  // read under both digests
   CHECK(is_free_of_us(tgt));
 }
@@ -464,8 +464,8 @@ TEST_CASE("istgt: port groups, ALUA, several connections, digests and CHAP") {
   CHECK(one->header_digest.is("CRC32C"));
   CHECK(one->data_digest.is("CRC32C"));
   CHECK(asked.target(disk)->offered_portals->size() == 2);
-  CHECK(asked.outcome("ISCSI-PARAM-004") == "info");
-  CHECK(asked.messages("ISCSI-PARAM-004").find("offers 4 connections in one session; open-iscsi makes one") !=
+  CHECK(asked.outcome("ISCSI-OFFER-002") == "info");
+  CHECK(asked.messages("ISCSI-OFFER-002").find("offers 4 connections in one session; open-iscsi makes one") !=
         std::string::npos);
   CHECK(asked.outcome("ISCSI-ALUA-001") == "passed");
   CHECK(asked.outcome("ISCSI-PORTAL-002") == "passed");
