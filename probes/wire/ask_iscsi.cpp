@@ -257,7 +257,7 @@ class PortalTalk {
     auto outcome = session.login(offer);
     if (session.login_result().status) {
       asked.status = *session.login_result().status;
-      asked.status_text = iscsi::login_status_words(*asked.status);
+      asked.status_text = iscsi::login_status_words(*session.login_result().status);
     }
     if (session.login_took()) asked.login_ms = ms(*session.login_took());
     if (outcome) {
