@@ -103,6 +103,7 @@ base::Result<void> ask_servers(const Settings& settings, facts::Facts& facts, co
   std::atomic<bool> stop{false};
   options->stop = &stop;
   iscsi->stop = &stop;
+  iscsi->touch_offered = settings.login;
   // Beside the questions to NFS servers: what is slow costs no time of its own.
   const auto names = probes::names_of(facts);
   auto looked_up = std::async(std::launch::async, [&] { return wire::look_up(names, *options); });

@@ -13,6 +13,7 @@
 #include "audit/eval/derive_hang.h"
 #include "audit/eval/latency_curves.h"
 #include "audit/eval/derive_storage.h"
+#include "audit/eval/derive_targets.h"
 
 namespace audit {
 
@@ -643,6 +644,7 @@ std::string row_reason(const facts::Source& row) {
 
 const facts::Source* row_of(const Context& context, std::string_view path, std::string_view plain, bool failed) {
   if (is_asked_of_server(plain)) return server_row(context, path, plain, failed);
+  if (is_answer_of_target(plain)) return target_answer_row(context, path, plain, failed);
   auto& cache = context.source_rows().by_fact;
   if (cache.empty()) cache.resize(origins.size(), not_looked_for);
   for (std::size_t i = 0; i < origins.size(); ++i) {
@@ -710,6 +712,11 @@ std::string why_unknown(const Context& context, std::string_view path) {
     return "no protocol names it; probe --follow-grace sees it at a restart";
   if (row != nullptr) return row_reason(*row);
   if (is_asked_of_server(plain)) return context.facts.node.live ? "not asked" : "not asked (passive)";
+  if (is_answer_of_target(plain)) {
+    const bool connect = plain.starts_with("iscsi.portals.") && !plain.starts_with("iscsi.portals.logins");
+    if (!connect) return "not asked, --login asks targets";
+    return context.facts.node.live ? "not asked" : "not asked (passive)";
+  }
   return "not read";
 }
 

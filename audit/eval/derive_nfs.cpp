@@ -15,6 +15,7 @@
 #include "audit/eval/derive_options.h"
 #include "audit/eval/derive_stats.h"
 #include "audit/eval/derive_storage.h"
+#include "audit/eval/derive_targets.h"
 
 namespace audit {
 
@@ -847,6 +848,7 @@ std::vector<Scope> make_scopes() {
   add_log_scopes(all);
   add_latency_scopes(all);
   add_storage_scopes(all);
+  add_target_answer_scopes(all);
   add_iscsi_facts(all);
   return all;
 }

@@ -257,7 +257,7 @@ class PortalTalk {
     auto outcome = session.login(offer);
     if (session.login_result().status) {
       asked.status = *session.login_result().status;
-      asked.status_text = iscsi::login_status_words(*asked.status);
+      asked.status_text = iscsi::login_status_words(*session.login_result().status);
     }
     if (session.login_took()) asked.login_ms = ms(*session.login_took());
     if (outcome) {
@@ -442,17 +442,25 @@ class Crowd {
       for (const auto& address : addresses) {
         answers_.offered.push_back({target.name, address, told_by});
         const bool wanted = options_.follow && (options_.only_target.empty() || options_.only_target == target.name);
-        if (wanted) follow(target.name, address);
+        if (wanted) follow(address, {{target.name, {}}});
+        if (!wanted && options_.touch_offered && is_wished(target.name)) follow(address, {});
       }
     }
   }
 
-  void follow(const std::string& target, const iscsi::TargetAddress& address) {
+  bool is_wished(const std::string& target) const {
+    return std::any_of(places_.begin(), places_.end(), [&](const Place& place) {
+      return std::any_of(place.wishes.begin(), place.wishes.end(),
+                         [&](const IscsiLoginWish& wish) { return wish.target == target; });
+    });
+  }
+
+  void follow(const iscsi::TargetAddress& address, std::vector<IscsiLoginWish> logins) {
     IscsiPortalTarget portal;
     portal.name = address.host;
     portal.port = address.port;
     if (address.tag) portal.tag = static_cast<std::int32_t>(*address.tag);
-    portal.logins.push_back({target, {}});
+    portal.logins = std::move(logins);
     const bool is_dead = std::any_of(answers_.portals.begin(), answers_.portals.end(), [&](const auto& known) {
       return known.portal.addr == address.host && known.portal.port == address.port && known.portal.reachable.is(false);
     });

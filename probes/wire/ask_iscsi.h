@@ -43,8 +43,9 @@ struct IscsiOptions {
   const std::atomic<bool>* stop = nullptr;           // when it becomes true: log out and return what is there
   std::string initiator_name = own_initiator_name;
   std::optional<iscsi::ChapSecrets> chap;
-  bool follow = false;      // log in at each portal that SendTargets names, to each target there ...
-  std::string only_target;  // ... or to this one alone
+  bool follow = false;         // log in at each portal that SendTargets names, to each target there ...
+  std::string only_target;     // ... or to this one alone
+  bool touch_offered = false;  // connect to the other portals that SendTargets names for targets that are logged in to
   iscsi::LunQuestions luns;
   std::size_t portals_at_once = 16;
   std::size_t addresses_per_name = 4;

@@ -230,10 +230,12 @@ class LunTalk {
 
   void port_groups(const scsi::Inquiry& inquiry) {
     if (over_) return;
-    if (inquiry.tpgs == 0) {
+    // Some answer although INQUIRY denies ALUA (istgt): asked where page 83 names a port group all the same.
+    const bool denied = inquiry.tpgs == 0;
+    if (denied) {
       answer_.lun.port_groups = Fact<std::vector<facts::IscsiPortGroup>>::absent();
       answer_.path.state = Fact<std::string>::absent();
-      return;
+      if (!answer_.path.group.has_value()) return;
     }
     const auto groups = ask_for(session_, lun_, scsi::report_target_port_groups(page_bytes), page_bytes,
                                 [](View data) { return scsi::decode_port_groups(data); });
