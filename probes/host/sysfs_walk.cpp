@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <set>
-#include <span>
 #include <vector>
 
 #include "audit/base/text.h"
@@ -53,10 +52,16 @@ class Walk {
   void run() {
     const bool any = classes();
     if (!blocks() && any) session_disks();
+    flush();
   }
 
  private:
-  void say(std::string text) { sink_(text += '\n'); }
+  void say(std::string_view text) { (said_ += text) += '\n'; }
+  // Before a directory is opened: what reads along sees which one does not come back.
+  void flush() {
+    sink_(said_);
+    said_.clear();
+  }
 
   // The names in a directory behind a heading, or why there are none to be had.
   std::vector<std::string> listing(const std::string& path) {
@@ -74,6 +79,7 @@ class Walk {
 
   void directory(const std::string& path, const std::string& link, const Names& names) {
     say("== " + path + " -> " + link);
+    flush();
     for (auto& [name, text] : host_.read_some(path, names)) {
       if (!text) {
         const auto kind = text.error().kind;
@@ -226,6 +232,7 @@ class Walk {
 
   const Host& host_;
   const SysfsSink& sink_;
+  std::string said_;
   std::vector<std::pair<std::string, std::string>> session_links_;
 };
 

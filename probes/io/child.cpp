@@ -196,7 +196,9 @@ Result<std::string> run_in_child(const std::function<void(const std::function<vo
     for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::signal(number, SIG_DFL);
     pipe->read = Fd();
     const int out = pipe->write.get();
-    ::fcntl(out, F_SETFL, 0);
+    // One that is left behind must not keep the caller's output open.
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < 3; ++fd) ::dup2(null, fd);
     run([out](std::string_view text) {
       while (!text.empty()) {
         const ssize_t wrote = ::write(out, text.data(), text.size());

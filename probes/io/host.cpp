@@ -463,6 +463,9 @@ class InputHost : public Host {
   Result<std::vector<std::string>> list(std::string_view path) const override { return not_given(path); }
   Result<std::string> link(std::string_view path) const override { return not_given(path); }
   Result<std::string> command(std::string_view name) const override { return get(outputs, name); }
+  Result<std::string> answer(std::string_view question) const override {
+    return question == storage_question ? get(outputs, "sysfs") : Host::answer(question);
+  }
   std::vector<GivenText> given(std::string_view kind) const override {
     std::vector<GivenText> texts;
     for (const auto& [of, text] : pasted)
@@ -500,6 +503,43 @@ class InputHost : public Host {
     return found->second.text;
   }
 };
+
+}  // namespace
+
+namespace {
+
+// --input sysfs=DIR: a copy of /sys, or of a part of it, under its paths.
+class SysfsHost : public Host {
+ public:
+  explicit SysfsHost(RootDir directory) : directory_(std::move(directory)) {
+    if (directory_.list("/sys")) inside_ = "/sys";
+  }
+  Result<std::string> read(std::string_view path) const override { return directory_.read(place(path)); }
+  Result<std::vector<std::string>> list(std::string_view path) const override { return directory_.list(place(path)); }
+  Result<std::string> link(std::string_view path) const override { return directory_.link(place(path)); }
+  Result<std::string> command(std::string_view name) const override {
+    return fail(ErrorKind::skipped, std::string(name), "not among the inputs");
+  }
+  bool live() const override { return false; }
+  std::string root() const override { return "(input)"; }
+  Clock clock() const override { return {}; }
+
+ private:
+  std::string place(std::string_view path) const {
+    if (path.starts_with("/sys/")) path.remove_prefix(4);
+    return inside_ + std::string(path);
+  }
+  RootDir directory_;
+  std::string inside_;
+};
+
+Result<std::string> read_input(const std::string& kind, const std::string& file) {
+  std::error_code none;
+  if (kind != "sysfs" || !std::filesystem::is_directory(file, none)) return read_file(file);
+  auto directory = RootDir::open(file);
+  if (!directory) return tl::unexpected(directory.error());
+  return walk_sysfs(SysfsHost(std::move(*directory)));
+}
 
 }  // namespace
 
@@ -550,7 +590,7 @@ Result<std::unique_ptr<Host>> open_inputs(const std::vector<InputArgument>& inpu
       host->not_looked_at.push_back({name, input.kind});
       continue;
     }
-    auto text = read_file(input.file);
+    auto text = read_input(input.kind, input.file);
     if (!text) return tl::unexpected(text.error());
     auto& texts = kind->path != nullptr ? host->paths : host->outputs;
     const char* place = kind->path != nullptr ? kind->path : kind->command;
