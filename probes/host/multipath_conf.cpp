@@ -15,8 +15,8 @@ namespace {
 
 using facts::MultipathConfEntry;
 
-constexpr std::array<std::string_view, 7> sections{"defaults",   "blacklist", "blacklist_exceptions", "devices",
-                                                   "multipaths", "overrides", "exceptions"};
+constexpr std::array<std::string_view, 7> sections{
+    "defaults", "blacklist", "blacklist_exceptions", "devices", "multipaths", "overrides", "exceptions"};
 
 // Words of a line: bare, in double quotes, and the braces. Nothing when a quote does not end.
 std::optional<std::vector<std::string>> words_of(std::string_view line) {

@@ -325,7 +325,8 @@ void merge_maps(Fact<std::vector<facts::MultipathMap>>& maps, std::vector<facts:
     return;
   }
   std::unordered_map<std::string, std::size_t> by_wwid;
-  for (std::size_t i = 0; i < maps->size(); ++i) by_wwid.emplace(plain_wwid((*maps)[i].wwid.value_or((*maps)[i].id)), i);
+  for (std::size_t i = 0; i < maps->size(); ++i)
+    by_wwid.emplace(plain_wwid((*maps)[i].wwid.value_or((*maps)[i].id)), i);
   for (auto& map : told) {
     const auto found = by_wwid.find(plain_wwid(map.wwid.value_or(map.id)));
     if (found == by_wwid.end()) {
@@ -370,8 +371,9 @@ void join_storage(facts::Facts& facts, const std::vector<NodeRecordText>& record
       if (facts.iscsi.node_records.has_value()) session.record = Fact<std::string>::absent();
       if (facts.iscsi.node_records.has_value())
         for (auto& known : *facts.iscsi.node_records) {
-          const bool same_portal = known.portal.has_value() && session.portal.has_value() &&
-                                   (known.portal == session.portal || without_tag(*known.portal) == without_tag(*session.portal));
+          const bool same_portal =
+              known.portal.has_value() && session.portal.has_value() &&
+              (known.portal == session.portal || without_tag(*known.portal) == without_tag(*session.portal));
           if (known.target != session.target || !same_portal) continue;
           if (known.iface.has_value() && session.iface.has_value() && known.iface != session.iface) continue;
           known.logged_in = true;
@@ -485,14 +487,17 @@ class Users {
       if (upper != by_name_.end() && upper->second->kind == "multipath") continue;
       const auto before = into.size();
       above(holder, below, into, depth + 1);
-      if (into.size() == before) into.push_back(holder_use(holder, upper != by_name_.end() ? upper->second : nullptr, below));
+      if (into.size() == before)
+        into.push_back(holder_use(holder, upper != by_name_.end() ? upper->second : nullptr, below));
     }
   }
 
   static facts::BlockUse holder_use(const std::string& name, const facts::BlockDevice* device,
                                     std::vector<std::string> below) {
     facts::BlockUse use;
-    use.kind = device == nullptr ? (name.starts_with("md") ? "raid" : "dm") : device->kind == "lvm" || device->kind == "crypt" ? device->kind : "dm";
+    use.kind = device == nullptr                                  ? (name.starts_with("md") ? "raid" : "dm")
+               : device->kind == "lvm" || device->kind == "crypt" ? device->kind
+                                                                  : "dm";
     use.name = device != nullptr ? device->dm_name.value_or(name) : name;
     below.insert(below.begin(), name);
     use.chain = std::move(below);

@@ -149,8 +149,7 @@ void read_iscsid_conf(Reading& reading) {
   const std::string path = "/etc/iscsi/iscsid.conf";
   const auto text = optional_file(reading, path);
   if (!text) {
-    if (text.error().kind == ErrorKind::absent)
-      iscsi.iscsid_conf = Fact<std::vector<facts::IscsidConfEntry>>::absent();
+    if (text.error().kind == ErrorKind::absent) iscsi.iscsid_conf = Fact<std::vector<facts::IscsidConfEntry>>::absent();
     return;
   }
   const std::string name = reading.host().name_of(path);
@@ -216,7 +215,8 @@ std::vector<NodeRecordText> read_node_records(Reading& reading) {
     reading.note(parsed.notes);
     for (auto& record : parsed.facts) {
       const bool there = std::any_of(records.begin(), records.end(), [&](const auto& r) {
-        return r.target == record.target && r.portal == record.portal && (r.iface == record.iface || record.iface.is_unknown());
+        return r.target == record.target && r.portal == record.portal &&
+               (r.iface == record.iface || record.iface.is_unknown());
       });
       if (!there) records.push_back(std::move(record));
     }
@@ -295,8 +295,7 @@ void read_multipath_conf(Reading& reading) {
   const std::string path = "/etc/multipath.conf";
   const auto text = optional_file(reading, path);
   if (!text) {
-    if (text.error().kind == ErrorKind::absent)
-      multipath.conf = Fact<std::vector<facts::MultipathConfEntry>>::absent();
+    if (text.error().kind == ErrorKind::absent) multipath.conf = Fact<std::vector<facts::MultipathConfEntry>>::absent();
     return;
   }
   std::uint32_t block = 1;

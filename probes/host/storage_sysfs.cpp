@@ -35,7 +35,8 @@ bool in_class(const SysfsDirectory& directory, std::string_view prefix) {
 
 // A directory whose files had all gone when they were looked at.
 bool vanished(const SysfsDirectory& directory) {
-  return std::all_of(directory.values.begin(), directory.values.end(), [](const auto& v) { return !v.error.empty(); });
+  return !directory.values.empty() &&
+         std::all_of(directory.values.begin(), directory.values.end(), [](const auto& v) { return !v.error.empty(); });
 }
 
 bool not_connected(const SysfsDirectory& directory, std::string_view name) {
@@ -169,15 +170,18 @@ class Builder {
       auto session = session_of(d, *sid);
       // Without a name it tells nothing: it went away, or never came up.
       if (session.target.empty())
-        out_.remarks.push_back(std::string(last_part(d.path)) + (vanished(d) ? " vanished" : " has no target name"));
+        out_.remarks.push_back(std::string(last_part(d.path)) +
+                               (d.values.empty() || vanished(d) ? " vanished" : " has no target name"));
       else
         sessions_.emplace(*sid, std::move(session));
     } else if (in_class(d, "/class/iscsi_connection/")) {
       const auto name = last_part(d.path);
       const auto colon = name.find(':');
       const auto sid = number_behind("connection", name.substr(0, colon));
-      const auto cid = colon == std::string_view::npos ? std::nullopt : base::number<std::uint32_t>(name.substr(colon + 1));
-      if (sid.has_value() && cid && !vanished(d)) connections_[*sid].push_back(connection_of(d, *cid));
+      const auto cid =
+          colon == std::string_view::npos ? std::nullopt : base::number<std::uint32_t>(name.substr(colon + 1));
+      if (sid.has_value() && cid && !d.values.empty() && !vanished(d))
+        connections_[*sid].push_back(connection_of(d, *cid));
     } else if (in_class(d, "/class/iscsi_host/")) {
       const auto number = number_behind("host", last_part(d.path));
       if (number.has_value()) hosts_.push_back(host_of(sysfs_, d, *number));
@@ -214,13 +218,14 @@ class Builder {
   void device(const SysfsDirectory& d) {
     facts::BlockDevice b;
     b.name = std::string(last_part(d.path));
-    if (vanished(d) && !d.values.empty()) {
+    if (vanished(d)) {
       out_.remarks.push_back(b.name + " vanished");
       return;
     }
     const std::string_view link = d.link;
     b.dev = sysfs_word(&d, "dev");
-    if (const auto sectors = sysfs_number<std::uint64_t>(&d, "size"); sectors.has_value()) b.size_bytes = *sectors * 512;
+    if (const auto sectors = sysfs_number<std::uint64_t>(&d, "size"); sectors.has_value())
+      b.size_bytes = *sectors * 512;
     b.read_only = sysfs_flag(&d, "ro");
     b.alignment_offset_bytes = sysfs_number<std::int64_t>(&d, "alignment_offset");
     inflight(d, b);

@@ -43,7 +43,7 @@ class SysfsText {
   const SysfsDirectory* find(std::string_view path) const;
   // Names in a directory; nothing when it was not listed.
   const std::vector<std::string_view>* names(std::string_view path) const;
-  bool looked_at(std::string_view path) const;          // a heading, a list or an entry below speaks of it
+  bool looked_at(std::string_view path) const;               // a heading, a list or an entry below speaks of it
   std::string_view list_error(std::string_view path) const;  // why it could not be listed; empty: no such line
 
   SysfsDirectory& directory(std::string_view path);

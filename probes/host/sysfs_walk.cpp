@@ -16,22 +16,31 @@ namespace {
 
 using Names = std::vector<std::string_view>;
 
-const Names session_files{
-    "abort_tmo",    "erl",           "first_burst_len",     "ifacename",    "immediate_data", "initial_r2t", "initiatorname",
-    "lu_reset_tmo", "max_burst_len", "max_outstanding_r2t", "recovery_tmo", "state",          "target_state", "targetname",
-    "tgt_reset_tmo", "tpgt",         "isid",                "username",     "username_in"};
-const Names connection_files{"address",           "data_digest",      "header_digest",      "local_port",
-                             "max_recv_dlength",  "max_xmit_dlength", "persistent_address", "persistent_port",
-                             "ping_tmo",          "port",             "recv_tmo",           "state"};
+const Names session_files{"abort_tmo",    "erl",           "first_burst_len", "ifacename",     "immediate_data",
+                          "initial_r2t",  "initiatorname", "lu_reset_tmo",    "max_burst_len", "max_outstanding_r2t",
+                          "recovery_tmo", "state",         "target_state",    "targetname",    "tgt_reset_tmo",
+                          "tpgt",         "isid",          "username",        "username_in"};
+const Names connection_files{"address",
+                             "data_digest",
+                             "header_digest",
+                             "local_port",
+                             "max_recv_dlength",
+                             "max_xmit_dlength",
+                             "persistent_address",
+                             "persistent_port",
+                             "ping_tmo",
+                             "port",
+                             "recv_tmo",
+                             "state"};
 const Names iscsi_host_files{"hwaddress", "initiatorname", "ipaddress", "netdev"};
 const Names scsi_host_files{"can_queue", "cmd_per_lun", "proc_name", "state"};
 const Names block_files{"alignment_offset", "dev", "inflight", "ro", "size", "stat"};
-const Names device_files{"access_state",   "dh_state",  "eh_timeout", "iodone_cnt", "ioerr_cnt", "iorequest_cnt",
-                         "iotmo_cnt",      "model",     "preferred_path", "queue_depth", "rev",   "state",
-                         "timeout",        "vendor",    "wwid",       "vpd_pg80"};
-const Names queue_files{"discard_granularity", "discard_max_bytes",  "logical_block_size", "max_hw_sectors_kb",
-                        "max_sectors_kb",      "nr_requests",        "optimal_io_size",    "physical_block_size",
-                        "read_ahead_kb",       "rotational",         "scheduler",          "write_cache"};
+const Names device_files{"access_state", "dh_state", "eh_timeout",     "iodone_cnt",  "ioerr_cnt", "iorequest_cnt",
+                         "iotmo_cnt",    "model",    "preferred_path", "queue_depth", "rev",       "state",
+                         "timeout",      "vendor",   "wwid",           "vpd_pg80"};
+const Names queue_files{"discard_granularity", "discard_max_bytes", "logical_block_size", "max_hw_sectors_kb",
+                        "max_sectors_kb",      "nr_requests",       "optimal_io_size",    "physical_block_size",
+                        "read_ahead_kb",       "rotational",        "scheduler",          "write_cache"};
 const Names dm_files{"name", "suspended", "uuid"};
 const Names partition_files{"alignment_offset", "partition", "size", "start"};
 const Names disk_files{"provisioning_mode", "thin_provisioning"};
@@ -184,8 +193,7 @@ class Walk {
       // Paths of maps that are not iSCSI's: only below device mapper's multipath.
       const auto uuid = host_.read(path + "/" + name + "/dm/uuid");
       if (!uuid || !uuid->starts_with("mpath-")) continue;
-      if (const auto slaves = host_.list(path + "/" + name + "/slaves"))
-        wanted.insert(slaves->begin(), slaves->end());
+      if (const auto slaves = host_.list(path + "/" + name + "/slaves")) wanted.insert(slaves->begin(), slaves->end());
     }
     for (const auto& name : wanted)
       if (const auto found = links.find(name); found != links.end()) disk(found->first, found->second);

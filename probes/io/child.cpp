@@ -220,7 +220,8 @@ Result<std::string> run_in_child(const std::function<void(const std::function<vo
   }
   if (open) {
     const auto last = text.rfind("\n== ");
-    const std::string where = last == std::string::npos ? std::string() : text.substr(last + 4, text.find('\n', last + 1) - last - 4);
+    const std::string where =
+        last == std::string::npos ? std::string() : text.substr(last + 4, text.find('\n', last + 1) - last - 4);
     text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
     text += "note nothing came for " + std::to_string(silence.count()) + " ms behind " + where + ": left behind\n";
   }

@@ -516,7 +516,12 @@ class SysfsHost : public Host {
   }
   Result<std::string> read(std::string_view path) const override { return directory_.read(place(path)); }
   Result<std::vector<std::string>> list(std::string_view path) const override { return directory_.list(place(path)); }
-  Result<std::string> link(std::string_view path) const override { return directory_.link(place(path)); }
+  Result<std::string> link(std::string_view path) const override {
+    auto target = directory_.link(inside_ + without_sys(path));
+    if (target) return target;
+    const auto written = written_link(without_sys(path));
+    return written.empty() ? target : Result<std::string>(written);
+  }
   Result<std::string> command(std::string_view name) const override {
     return fail(ErrorKind::skipped, std::string(name), "not among the inputs");
   }
@@ -525,9 +530,27 @@ class SysfsHost : public Host {
   Clock clock() const override { return {}; }
 
  private:
-  std::string place(std::string_view path) const {
+  static std::string without_sys(std::string_view path) {
     if (path.starts_with("/sys/")) path.remove_prefix(4);
-    return inside_ + std::string(path);
+    return std::string(path);
+  }
+  // What copies without symbolic links (zip, git on other systems) leave: a file that holds where the link points.
+  std::string written_link(const std::string& path) const {
+    const auto text = directory_.read(inside_ + path);
+    if (!text || text->size() > 4096) return {};
+    const auto target = base::trim(*text);
+    return target.starts_with("../") && target.find('\n') == std::string_view::npos ? std::string(target)
+                                                                                    : std::string();
+  }
+  // "/class/iscsi_session/session1/state": the link, if any, stands in the third part.
+  std::string place(std::string_view whole) const {
+    const std::string path = without_sys(whole);
+    std::size_t end = 0;
+    for (int part = 0; part < 3 && end != std::string::npos; ++part) end = path.find('/', end + 1);
+    if (!path.starts_with("/class/") || end == std::string::npos) return inside_ + path;
+    const auto written = written_link(path.substr(0, end));
+    if (!written.starts_with("../../")) return inside_ + path;
+    return inside_ + written.substr(5) + path.substr(end);
   }
   RootDir directory_;
   std::string inside_;
