@@ -203,10 +203,11 @@ class Walk {
   // A copy without /sys/block: the disks stand below their sessions.
   void session_disks() {
     for (const auto& [session, link] : session_links_) {
-      const std::string above = "/sys/class/iscsi_session/" + session + "/device";
+      const auto inner = link.rfind("/iscsi_session/");
+      if (!link.starts_with("../../devices/") || inner == std::string::npos) continue;
+      const std::string above = "/sys" + link.substr(5, inner - 5);
       const auto targets = host_.list(above);
       if (!targets) continue;
-      const auto inner = link.rfind("/iscsi_session/");
       for (const auto& target : *targets) {
         if (!target.starts_with("target")) continue;
         below_target(above + "/" + target, link.substr(0, inner) + "/" + target);

@@ -168,8 +168,8 @@ TEST_CASE("captures of /sys parse to the end") {
     std::size_t sessions, disks, maps;
   };
   const Row r = GENERATE(Row{"iscsi-tgt-1session-sysfs.txt", 1, 1, 0}, Row{"iscsi-lio-1session-sysfs.txt", 1, 2, 0},
-                         Row{"iscsi-lio-2sessions-digest-sysfs.txt", 2, 4, 0}, Row{"iscsi-lio-mpath-sysfs.txt", 2, 4, 2},
-                         Row{"iscsi-lio-mpath-silent-sysfs.txt", 2, 4, 2});
+                         Row{"iscsi-lio-2sessions-digest-sysfs.txt", 2, 4, 0},
+                         Row{"iscsi-lio-mpath-sysfs.txt", 2, 4, 2}, Row{"iscsi-lio-mpath-silent-sysfs.txt", 2, 4, 2});
   INFO(r.file);
   const auto facts = given("sysfs", capture_path(r.file));
   CHECK(row(facts, "iscsi").status == "ok");
@@ -215,8 +215,7 @@ TEST_CASE("capture of a silent portal: not connected is a value of its own") {
 }
 
 TEST_CASE("a directory of /sys: one unreadable address does not end the scan") {
-  const auto facts =
-      given("sysfs", std::string(SOURCE_DIR) + "/tests/corpus/085-sysfs-unreadable-address/input.sysfs");
+  const auto facts = given("sysfs", std::string(SOURCE_DIR) + "/tests/corpus/085-sysfs-unreadable-address/input.sysfs");
   REQUIRE(facts.iscsi.sessions.has_value());
   REQUIRE(facts.iscsi.sessions->size() == 3);
   CHECK(facts.iscsi.sessions->at(0).state.is("FAILED"));
@@ -234,11 +233,12 @@ TEST_CASE("text of /sys: a bad line costs itself") {
     const char* line;
     const char* why;
   };
-  const Row r = GENERATE(Row{"nonsense\n", "no \"NAME:VALUE\""}, Row{"two words:x\n", "no \"NAME:VALUE\""},
-                         Row{"== nothing\nstate:x\n", "no path behind =="}, Row{":x\n", "no \"NAME:VALUE\""},
-                         Row{"==== /sys/block\nstate:x\n", "belongs to no directory of /sys"},
-                         Row{"==== /sys/block\ngrep: a: Permission denied\n", "a complaint about a file of no directory"},
-                         Row{"/sys/block/sda/holders:\na b\n", "no name of a file"});
+  const Row r =
+      GENERATE(Row{"nonsense\n", "no \"NAME:VALUE\""}, Row{"two words:x\n", "no \"NAME:VALUE\""},
+               Row{"== nothing\n", "no path behind =="}, Row{":x\n", "no \"NAME:VALUE\""},
+               Row{"==== /sys/block\nstate:x\n", "belongs to no directory of /sys"},
+               Row{"==== /sys/block\ngrep: a: Permission denied\n", "a complaint about a file of no directory"},
+               Row{"/sys/block/sda/holders:\na b\n", "no name of a file"});
   INFO(r.line);
   const std::string text = one_session + r.line;  // what is parsed are views into it
   const auto parsed = parse_sysfs_text(text);
@@ -337,7 +337,8 @@ TEST_CASE("names and secrets of CHAP go out of pasted texts") {
         "/sys/class/iscsi_session/session1/username:***\n");
   CHECK(scrub_session_print("\t\tusername: alice\n\t\tpassword: ********\n\t\tusername_in: <empty>\n") ==
         "\t\tusername: ***\n\t\tpassword: ***\n\t\tusername_in: <empty>\n");
-  const auto parsed = parse_sysfs_text("== /sys/class/iscsi_session/session1 -> x\ntargetname:iqn.a.b\nusername:alice\n");
+  const auto parsed =
+      parse_sysfs_text("== /sys/class/iscsi_session/session1 -> x\ntargetname:iqn.a.b\nusername:alice\n");
   CHECK(storage_of_sysfs(parsed.facts).sessions->at(0).chap_configured.is(true));
 }
 
