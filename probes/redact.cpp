@@ -157,6 +157,8 @@ Sort sort_of(std::string_view field) {
       {"declared.trident_backends.backend_name", Sort::name},
       {"declared.trident_backends.data_lif", Sort::host},
       {"declared.trident_backends.svm", Sort::name},
+      {"iscsi.targets.luns.identifiers", Sort::serial},
+      {"iscsi.portals.logins.alias", Sort::name},
       {"multipath.maps.id", Sort::serial},
   };
   if (field.starts_with("earlier.")) field.remove_prefix(8);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "audit/facts/fact.h"
+#include "audit/facts/iscsi_answer.h"
 
 namespace facts {
 
@@ -387,11 +388,13 @@ struct IscsiExpectedLun {
 
 struct IscsiTarget {
   std::string name;
-  std::vector<std::string> sessions;                  // ids
-  std::vector<std::string> portals;                   // ids of those logged in to
-  std::vector<IscsiExpectedPortal> expected_portals;  // each portal and origin once; link-local ones included
-  Fact<std::vector<IscsiExpectedLun>> expected_luns;  // unknown: no tracking files could be read
-  std::vector<std::string> devices;                   // disks of all its sessions
+  std::vector<std::string> sessions;                      // ids
+  std::vector<std::string> portals;                       // ids of those logged in to
+  std::vector<IscsiExpectedPortal> expected_portals;      // each portal and origin once; link-local ones included
+  Fact<std::vector<IscsiExpectedLun>> expected_luns;      // unknown: no tracking files could be read
+  std::vector<std::string> devices;                       // disks of all its sessions
+  Fact<std::vector<IscsiOfferedPortal>> offered_portals;  // by SendTargets; unknown: nobody was asked
+  Fact<std::vector<IscsiLun>> luns;                       // by a login of the probe; unknown: there was none
 
   template <class IscsiTarget = facts::IscsiTarget>
   static auto fields() {
@@ -402,7 +405,9 @@ struct IscsiTarget {
         Field{"expected_portals", &IscsiTarget::expected_portals,
               "portals that node records, Trident's tracking files or sessions name"},
         Field{"expected_luns", &IscsiTarget::expected_luns, "LUNs that Trident's tracking files name"},
-        Field{"devices", &IscsiTarget::devices, "disks of all its sessions, names of block.devices"}};
+        Field{"devices", &IscsiTarget::devices, "disks of all its sessions, names of block.devices"},
+        Field{"offered_portals", &IscsiTarget::offered_portals, "portals that SendTargets names for it"},
+        Field{"luns", &IscsiTarget::luns, "LUNs as the target describes them to a login of the probe"}};
   }
   bool operator==(const IscsiTarget&) const = default;
 };
@@ -417,8 +422,18 @@ struct IscsiPortal {
   Fact<std::string> zone;   // interface behind '%' of a link-local address; absent: none
   std::vector<std::string> targets;
   std::vector<std::string> sessions;  // ids
-  std::vector<std::string> origins;   // session, node record, discovery record, trident
+  std::vector<std::string> origins;   // session, node record, discovery record, trident, discovery, user
   Fact<std::string> interface;        // of the route to it, a name of network.interfaces; absent: no route
+  Fact<bool> reachable;               // a TCP connect by the probe; unknown: not asked
+  Fact<std::string> connect_result;   // ok, connect_timeout, refused, unreachable, no_zone ...
+  Fact<std::string> connect_detail;   // the same in words
+  Fact<double> connect_ms;            // until the connection was there, or had failed
+  Fact<double> tcp_rtt_us;
+  Fact<std::uint32_t> tcp_mss_bytes;
+  Fact<std::uint32_t> tcp_retrans;
+  Fact<std::string> asked_from;          // local address of the connect
+  Fact<IscsiDiscovery> discovery;        // absent: the portal was asked, but not for its targets
+  Fact<std::vector<IscsiLogin>> logins;  // unknown: nobody logged in
 
   template <class IscsiPortal = facts::IscsiPortal>
   static auto fields() {
@@ -432,9 +447,22 @@ struct IscsiPortal {
         Field{"zone", &IscsiPortal::zone, "interface that a link-local address names; null for none"},
         Field{"targets", &IscsiPortal::targets, "targets behind it"},
         Field{"sessions", &IscsiPortal::sessions, "ids of the sessions with it"},
-        Field{"origins", &IscsiPortal::origins, "what names it: session, node record, discovery record, trident"},
+        Field{"origins", &IscsiPortal::origins,
+              "what names it: session, node record, discovery record, trident, discovery (of the probe), user"},
         Field{"interface", &IscsiPortal::interface,
-              "network interface of the route to it; null when there is no route"}};
+              "network interface of the route to it; null when there is no route"},
+        Field{"reachable", &IscsiPortal::reachable, "a TCP connect of the probe was answered"},
+        Field{"connect_result", &IscsiPortal::connect_result,
+              "ok, or why there is no connection: connect_timeout, refused, unreachable, no_zone, local_error"},
+        Field{"connect_detail", &IscsiPortal::connect_detail, "the same in words; null when it went well"},
+        Field{"connect_ms", &IscsiPortal::connect_ms, "time until the connection was there or had failed"},
+        Field{"tcp_rtt_us", &IscsiPortal::tcp_rtt_us, "round trip that TCP measured"},
+        Field{"tcp_mss_bytes", &IscsiPortal::tcp_mss_bytes, "segment size that TCP sends"},
+        Field{"tcp_retrans", &IscsiPortal::tcp_retrans, "segments of the probe that were sent again"},
+        Field{"asked_from", &IscsiPortal::asked_from, "local address of the connection"},
+        Field{"discovery", &IscsiPortal::discovery,
+              "discovery session of the probe; null when the portal was not asked for its targets"},
+        Field{"logins", &IscsiPortal::logins, "logins of the probe, one for each target"}};
   }
   bool operator==(const IscsiPortal&) const = default;
 };

@@ -1,29 +1,13 @@
 #include <fmt/format.h>
 
 #include "audit/base/text.h"
-#include "probes/wire/address.h"
 #include "probes/wire/ask_nfs.h"
+#include "probes/wire/url.h"
 
 namespace wire {
 namespace {
 
 constexpr std::string_view form = "nfs://host[:port][/export], an IPv6 address in brackets";
-
-base::Result<std::string> percent_decoded(std::string_view text, const std::string& url) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    const auto byte = base::number<std::uint8_t>(text.substr(i + 1, 2), 16);
-    if (!byte || i + 2 >= text.size() || *byte == 0)
-      return base::fail(base::ErrorKind::usage, url, fmt::format("\"{}\" is no percent escape", text.substr(i, 3)));
-    out += static_cast<char>(*byte);
-    i += 2;
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -33,49 +17,19 @@ base::Result<NfsTarget> parse_nfs_url(std::string_view url) {
     return base::fail(base::ErrorKind::usage, shown, fmt::format("{}; expected {}", what, form));
   };
   constexpr std::string_view scheme = "nfs://";
-  if (url.substr(0, scheme.size()) != scheme) return wrong("no nfs:// URL");
-  std::string_view rest = url.substr(scheme.size());
+  if (!url.starts_with(scheme)) return wrong("no nfs:// URL");
+  const std::string_view rest = url.substr(scheme.size());
   const auto slash = rest.find('/');
-  std::string_view authority = rest.substr(0, slash);
-  if (authority.find_first_of("?#@ \t") != std::string_view::npos) return wrong("a host has none of ? # @ or blanks");
   NfsTarget target;
-  std::string_view port_text;
-  bool has_port = false;
-  if (!authority.empty() && authority.front() == '[') {
-    const auto close = authority.find(']');
-    if (close == std::string_view::npos) return wrong("the bracket of the IPv6 address is not closed");
-    std::string host(authority.substr(1, close - 1));
-    const auto zone = host.find("%25");
-    if (zone != std::string::npos) host.erase(zone + 1, 2);
-    const auto after = authority.substr(close + 1);
-    if (!after.empty() && after.front() != ':') return wrong("only a port may follow the address");
-    has_port = !after.empty();
-    if (has_port) port_text = after.substr(1);
-    const auto address = parse_address(host, target.port);
-    if (!address) return wrong(address.error().message);
-    if (!address->is_v6()) return wrong("brackets are for IPv6 addresses");
-    target.name = host;
-    target.addr = host;
-  } else {
-    const auto colon = authority.find(':');
-    if (colon != std::string_view::npos && authority.find(':', colon + 1) != std::string_view::npos)
-      return wrong("an IPv6 address needs brackets");
-    has_port = colon != std::string_view::npos;
-    if (has_port) port_text = authority.substr(colon + 1);
-    target.name = std::string(authority.substr(0, colon));
-    if (target.name.empty()) return wrong("the host is missing");
-    if (parse_address(target.name, target.port)) target.addr = target.name;
-  }
-  if (has_port) {
-    const auto port = base::number<std::uint16_t>(port_text);
-    if (!port || *port == 0)
-      return wrong(fmt::format("\"{}\" is no port from 1 to 65535", base::escape_control(port_text)));
-    target.port = *port;
-    target.port_given = true;
-  }
+  auto server = parse_url_server(rest.substr(0, slash), target.port);
+  if (!server) return wrong(server.error().message);
+  target.name = std::move(server->name);
+  target.addr = std::move(server->addr);
+  target.port = server->port;
+  target.port_given = server->port_given;
   if (slash != std::string_view::npos && slash + 1 < rest.size()) {
-    auto path = percent_decoded(rest.substr(slash), shown);
-    if (!path) return tl::unexpected(path.error());
+    auto path = percent_decoded(rest.substr(slash));
+    if (!path) return base::fail(base::ErrorKind::usage, shown, path.error().message);
     target.exports.push_back(std::move(*path));
   }
   return target;
