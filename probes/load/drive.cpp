@@ -283,4 +283,31 @@ void run_pass(Engine& engine, const Step& step, const Range& range, const PassOp
   ::prctl(PR_SET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
 }
 
+wire::Outcome<void> fill(Engine& engine, const Step& step, std::uint64_t bytes, double timeout_s,
+                         const std::atomic<bool>* stop) {
+  std::vector<std::uint32_t> free;
+  for (std::uint32_t i = 0; i < std::min(step.depth, engine.limit()); ++i) free.push_back(i);
+  const std::size_t slots = free.size();
+  std::vector<Completion> done;
+  std::uint64_t heard = now_ns();
+  for (std::uint64_t at = 0; at < bytes || free.size() != slots;) {
+    if (stop != nullptr && stop->load()) return wire::fail(wire::Reason::not_asked, "stopped by a signal");
+    while (at < bytes && !free.empty() && engine.room() != 0) {
+      const auto part = static_cast<std::uint32_t>(std::min<std::uint64_t>(step.block_bytes, bytes - at));
+      engine.submit({free.back(), Op::write, at, part});
+      free.pop_back();
+      at += part;
+    }
+    done.clear();
+    if (auto went = engine.exchange(now_ns() + tick, done); !went) return went;
+    for (const auto& one : done) {
+      if (one.error != 0) return wire::fail(wire::Reason::status, "WRITE: " + engine.error_text(one.error));
+      free.push_back(one.slot);
+      heard = one.at_ns;
+    }
+    if (done.empty() && now_ns() - heard > ns_of(timeout_s)) return wire::fail(wire::Reason::silent, "no answer to WRITE");
+  }
+  return {};
+}
+
 }  // namespace load

@@ -38,4 +38,9 @@ struct PassOptions {
 // Fills `record`, which is new. The engine has been prepared for the step.
 void run_pass(Engine& engine, const Step& step, const Range& range, const PassOptions& options, Record& record);
 
+// Writes each block of `step` once from the start to `bytes`: the file of our own, before it is read. `step` has been
+// prepared.
+wire::Outcome<void> fill(Engine& engine, const Step& step, std::uint64_t bytes, double timeout_s,
+                         const std::atomic<bool>* stop);
+
 }  // namespace load

@@ -175,10 +175,8 @@ void KernelChild::serve(int commands, int answers) {
     if (own.fd < 0 && errno == EBUSY) give_up("it is in use (mounted, mapped or claimed)");
     if (own.fd >= 0 && ::ioctl(own.fd, BLKGETSIZE64, &shared_->size) != 0) give_up(errno_text("its size"));
     if (own.fd >= 0 && options_.write) {
-      bool direct = false;
       const int buffered = ::open(options_.path.c_str(), O_RDONLY | O_CLOEXEC);
       const std::string refusal = device_refusal(buffered, status.st_rdev, shared_->size);
-      static_cast<void>(direct);
       ::close(buffered);
       if (!refusal.empty()) give_up("not written to: " + refusal);
     }
@@ -248,7 +246,7 @@ bool KernelChild::wait_answer(double timeout_s, const PassOptions* options) {
   }
 }
 
-void KernelChild::run(const Step& step, const PassOptions& options, Record& record) {
+void KernelChild::run(const Step& step, std::uint64_t range, const PassOptions& options, Record& record) {
   if (left_behind_ || child_ < 0) {
     record.end = End::failed;
     record.set_why("the child that measures is gone");
@@ -261,7 +259,7 @@ void KernelChild::run(const Step& step, const PassOptions& options, Record& reco
   shared_->max_iops = options.max_iops;
   shared_->max_bytes = options.max_bytes;
   shared_->guard = options.guard;
-  shared_->range = size();
+  shared_->range = range;
   shared_->seed = options.seed;
   new (&shared_->record) Record;
   const char word = 'r';

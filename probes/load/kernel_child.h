@@ -38,7 +38,8 @@ class KernelChild {
   std::string error_text(std::uint32_t error) const;
   bool left_behind() const { return left_behind_; }
 
-  void run(const Step& step, const PassOptions& options, Record& record);
+  void run(const Step& step, std::uint64_t range, const PassOptions& options, Record& record);
+  void end();  // a file of our own is gone then
 
  private:
   struct Shared;
@@ -47,7 +48,6 @@ class KernelChild {
   [[noreturn]] void serve(int commands, int answers);
   // Waits for the child's word; false when it hangs, has ended or was stopped.
   bool wait_answer(double timeout_s, const PassOptions* options);
-  void end();
 
   LocalOptions options_;
   Shared* shared_ = nullptr;
