@@ -65,10 +65,10 @@ Result<void> check_sources(const Settings& settings) {
   if (!settings.input.empty()) given.emplace_back("--input");
   if (given.size() > 1)
     return base::fail(ErrorKind::usage, "", base::join(given, " and ") + " exclude each other: name one source");
-  std::size_t stdin_uses = settings.from == "-" ? 1 : 0;
-  stdin_uses += settings.since == "-" ? 1 : 0;
-  for (const auto& file : settings.declare) stdin_uses += file == "-" ? 1 : 0;
-  for (const auto& input : settings.input) stdin_uses += input.ends_with("=-") ? 1 : 0;
+  std::size_t stdin_uses = settings.from == "-" ? 1U : 0U;
+  stdin_uses += settings.since == "-" ? 1U : 0U;
+  for (const auto& file : settings.declare) stdin_uses += file == "-" ? 1U : 0U;
+  for (const auto& input : settings.input) stdin_uses += input.ends_with("=-") ? 1U : 0U;
   if (stdin_uses > 1) return base::fail(ErrorKind::usage, "", "standard input is named more than once");
   if (!settings.raw.empty() && !settings.from.empty())
     return base::fail(ErrorKind::usage, "", "--raw needs the texts themselves, and --from has none");
@@ -133,8 +133,9 @@ Result<void> write_answers(const std::string& directory, const facts::Facts& fac
 }
 
 bool asked_of(const facts::Facts& facts) {
-  return std::any_of(facts.sources.begin(), facts.sources.end(),
-                     [](const facts::Source& row) { return row.id.starts_with("nfs_server") || row.id == "touch"; });
+  return std::any_of(facts.sources.begin(), facts.sources.end(), [](const facts::Source& row) {
+    return row.id.starts_with("nfs_server") || row.id.starts_with("iscsi_target") || row.id == "touch";
+  });
 }
 
 constexpr std::chrono::milliseconds touch_time{2000};  // as one question, unless --timeout says otherwise

@@ -2,6 +2,7 @@
 #include <exception>
 
 #include "cli/help.h"
+#include "cli/memory.h"
 #include "cli/output.h"
 #include "cli/parse.h"
 
@@ -10,7 +11,10 @@ namespace {
 base::Result<int> run(int argc, char** argv) {
   const auto parsed = cli::parse(argc, argv);
   if (!parsed) return tl::unexpected(parsed.error());
-  if (parsed->command != nullptr) return parsed->command->run(parsed->settings);
+  if (parsed->command != nullptr) {
+    cli::reserve_heap();
+    return parsed->command->run(parsed->settings);
+  }
 
   base::Result<std::string> text;
   if (parsed->version) {

@@ -28,6 +28,7 @@ std::vector<std::string> input_names() {
   return names;
 }
 
+std::vector<std::string> compare_formats() { return {"text", "json"}; }
 std::vector<std::string> levels() { return {"error", "warning", "notice", "never"}; }
 std::vector<std::string> languages() { return {"en", "ja"}; }
 
@@ -57,6 +58,23 @@ constexpr std::array table = {
     Option{"--timeout", "", "TIME", asking, "longest wait for one answer of a server (default 2s)", &Settings::timeout},
     Option{"--deadline", "", "TIME", asking, "longest time for all questions to servers together (default 10s)",
            &Settings::deadline},
+    Option{"--login", "", "", node_logins,
+           "log in to the iSCSI targets of the node's sessions as well: portals, parameters, LUNs, latency. Each login "
+           "takes a session slot of the array for a moment; without it portals are only connected to",
+           &Settings::login},
+    Option{
+        "--initiator", "", "IQN", logging_in,
+        "log in to iSCSI targets by this name, which the target may know, or by that of this node: write node "
+        "(default iqn.2001-01.invalid.mountaudit:probe). The session id is always one of its own, so that no session "
+        "of the node is disturbed",
+        &Settings::initiator},
+    Option{"--chap-user", "", "NAME", logging_in, "user of CHAP, where no URL names it", &Settings::chap_user},
+    Option{
+        "--chap-secret-file", "", "FILE", logging_in,
+        "file with the secret of CHAP in its first line and that of the target, for mutual CHAP, in its second; else "
+        "MOUNTAUDIT_CHAP_SECRET, else a prompt. Never on the command line",
+        &Settings::chap_secret_file, Offer::file, nullptr,
+        "mountaudit probe --chap-secret-file chap.txt iscsi://alice@192.0.2.20", "CHAP with a secret from a file"},
     Option{"--lock-test", "", "", probing,
            "take and release one lock on a file made for it; needs an export in the URL and --allow-write",
            &Settings::lock_test},
@@ -87,6 +105,19 @@ constexpr std::array table = {
     Option{"--fail-on", "", "LEVEL", reporting,
            "exit 1 from this severity on: error (default), warning, notice; or never", &Settings::fail_on, Offer::words,
            levels},
+    Option{"--format", "", "NAME", comparing, "text (default) or json", &Settings::format, Offer::words,
+           compare_formats},
+    Option{"--sum", "", "", comparing,
+           "add up the runs of equal label and load: the files are those of several nodes that ran at the same time",
+           &Settings::sum},
+    Option{"--wanted", "", "IOPS", comparing, "say which curve gives this rate, and at which latency",
+           &Settings::wanted},
+    Option{"--guaranteed", "", "IOPS", comparing, "say how the most that was measured stands to what was promised",
+           &Settings::guaranteed},
+    Option{"--cache", "", "SIZE", comparing, "cache of the storage (512g): names runs whose range fits into it",
+           &Settings::cache},
+    Option{"--digits", "", "N", comparing, "decimals of the ratios between curves, 0 to 4 (default 2), rounded half-up",
+           &Settings::digits},
     Option{"--color", "", "", reporting, "colours, also where standard output is no terminal", &Settings::color},
     Option{"--redact", "", "", hiding,
            "stand-ins for addresses, host names, exports, paths, names of pods, VMs and volumes, IQNs, serial numbers "
@@ -105,6 +136,9 @@ constexpr std::array variables = {
     EnvironmentVariable{"MOUNTAUDIT_RULES", "a directory of rules, as with --rules; read before those"},
     EnvironmentVariable{"MOUNTAUDIT_LANG", "language where --lang is not given"},
     EnvironmentVariable{"MOUNTAUDIT_NODE", "name of the node, where the host name is that of a pod"},
+    EnvironmentVariable{"MOUNTAUDIT_CHAP_SECRET",
+                        "secret of CHAP for iSCSI targets, where --chap-secret-file is not given"},
+    EnvironmentVariable{"MOUNTAUDIT_CHAP_MUTUAL_SECRET", "the target's secret beside it: mutual CHAP"},
     EnvironmentVariable{"SOURCE_DATE_EPOCH",
                         "seconds since 1970: taken as today by waivers, and as the date of the manual"},
 };

@@ -28,6 +28,11 @@ struct Settings {
   std::string read_file;
   std::string follow_grace;
 
+  bool login = false;
+  std::string initiator;
+  std::string chap_user;
+  std::string chap_secret_file;
+
   std::vector<std::string> profile;
   std::vector<std::string> rules;
   std::vector<std::string> waive;
@@ -46,6 +51,12 @@ struct Settings {
   bool quiet = false;
   std::string raw;
 
+  bool sum = false;
+  std::string wanted;
+  std::string guaranteed;
+  std::string cache;
+  std::string digits;
+
   std::vector<std::string> words;  // arguments that are no flags
 };
 
@@ -58,9 +69,12 @@ enum Group : std::uint16_t {
   rule_files = 16,
   language = 32,
   talking = 64,
-  asking = 128,   // how long servers are waited for
-  hiding = 256,   // what is not shown
-  probing = 512,  // probe alone
+  asking = 128,        // how long servers are waited for
+  hiding = 256,        // what is not shown
+  probing = 512,       // probe alone
+  logging_in = 1024,   // as whom iSCSI targets are asked
+  node_logins = 2048,  // whether those of a node are logged in to
+  comparing = 4096,    // compare alone
 };
 
 // What a shell offers behind the flag.

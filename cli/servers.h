@@ -8,6 +8,7 @@
 #include "audit/base/result.h"
 #include "audit/facts/facts.h"
 #include "cli/options.h"
+#include "probes/wire/ask_iscsi.h"
 #include "probes/wire/ask_nfs.h"
 
 namespace cli {
@@ -27,8 +28,13 @@ base::Result<std::vector<wire::NfsAnswer>> ask_targets(const Settings& settings,
                                                        const std::vector<wire::NfsTarget>& targets,
                                                        const std::function<void()>& on_slow);
 
-// Asks every server of nfs.servers with a known address, within --timeout and --deadline, and joins the answers.
-// A signal ends the questions; what was answered stays. Without servers nothing is sent.
+// The same for iSCSI portals; `options` hold the times.
+wire::IscsiAnswers ask_portals(const Settings& settings, const std::vector<wire::IscsiPortalTarget>& portals,
+                               const wire::IscsiOptions& options, const std::function<void()>& on_slow);
+
+// Asks every server of nfs.servers with a known address, and the portals of the node's iSCSI sessions (with --login
+// their targets too), within --timeout and --deadline, and joins the answers. A signal ends the questions; what was
+// answered stays. Without servers and sessions nothing is sent.
 base::Result<void> ask_servers(const Settings& settings, facts::Facts& facts, const OnSlow& on_slow);
 
 }  // namespace cli

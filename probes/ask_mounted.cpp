@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "probes/ask_portals.h"
 #include "probes/host/address.h"
 #include "probes/wire/address.h"
 
@@ -17,7 +18,7 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
 }
 
 bool is_wire_row(const facts::Source& row) {
-  return row.id.starts_with("nfs_server") || row.id == "touch" || row.id == "names";
+  return row.id.starts_with("nfs_server") || row.id.starts_with("iscsi_target") || row.id == "touch" || row.id == "names";
 }
 
 std::string key_of(const std::string& addr, std::uint32_t port) { return host_port(addr, port); }
@@ -153,6 +154,7 @@ facts::Facts answers_of(const facts::Facts& facts) {
   out.node.root = facts.node.root;
   out.nfs.servers = facts.nfs.servers;
   out.network.names = facts.network.names;
+  copy_iscsi_answers(facts, out);
   for (const auto& client : facts.nfs.clients) {
     if (!client.touch.has_value()) continue;
     out.nfs.clients.emplace_back().id = client.id;
@@ -163,6 +165,7 @@ facts::Facts answers_of(const facts::Facts& facts) {
 }
 
 void join_saved_answers(facts::Facts& facts, facts::Facts saved) {
+  join_saved_iscsi_answers(facts, saved);
   for (auto& server : saved.nfs.servers) place(facts, std::move(server));
   if (saved.network.names.has_value()) facts.network.names = std::move(saved.network.names);
   for (const auto& touched : saved.nfs.clients) {

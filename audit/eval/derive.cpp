@@ -6,9 +6,12 @@
 #include <array>
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "audit/base/instant.h"
 #include "audit/base/text.h"
 #include "audit/eval/derive_hang.h"
+#include "audit/eval/derive_storage.h"
 
 namespace audit {
 
@@ -25,26 +28,6 @@ constexpr std::uint64_t min_sends = 1000;
 constexpr std::uint64_t min_average_ops = 100;
 constexpr std::uint64_t wrapped_above = std::uint64_t{1} << 63;
 
-// Seconds since the epoch of "YYYY-MM-DDTHH:MM:SS[.fff]Z".
-std::optional<double> parse_time(std::string_view text) {
-  if (text.size() < 20 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':')
-    return std::nullopt;
-  const auto part = [&](std::size_t at, std::size_t size) { return base::number<int>(text.substr(at, size)); };
-  const auto year = part(0, 4), month = part(5, 2), day = part(8, 2), hour = part(11, 2), minute = part(14, 2);
-  const std::size_t zone = text.find_first_of("Z+-", 17);
-  if (zone == std::string_view::npos || text[zone] != 'Z') return std::nullopt;
-  const auto second = base::real(text.substr(17, zone - 17));
-  if (!year || !month || !day || !hour || !minute || !second) return std::nullopt;
-  // Days from a civil date, proleptic Gregorian (H. Hinnant's algorithm over years that begin in March).
-  const int y = *month <= 2 ? *year - 1 : *year;
-  const int era = y / 400;
-  const int yoe = y - era * 400;
-  const int doy = (153 * (*month + (*month > 2 ? -3 : 9)) + 2) / 5 + *day - 1;
-  const int doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
-  const double days = era * 146097.0 + doe - 719468.0;
-  return days * 86400 + *hour * 3600 + *minute * 60 + *second;
-}
-
 std::string server_key(std::string_view host, std::uint32_t port) { return fmt::format("{}|{}", host, port); }
 
 }  // namespace
@@ -59,6 +42,7 @@ struct Context::Index {
   std::vector<std::vector<std::uint32_t>> clients_of_server;
   std::unordered_map<std::string, std::vector<std::uint32_t>> mounts_of_volume;
   std::unordered_map<std::string, std::uint32_t> pv_by_name;
+  std::unordered_set<std::string_view> mounted;  // mount points, PersistentVolumes and their names in a pod
   std::unordered_map<std::string, std::uint32_t> counted_mount;  // "client|target" of a super block's first mount
   std::unordered_map<std::string, std::uint32_t> exports_by_addr, exports_by_name, exports_without_addr;
   bool has_several_connections = false;
@@ -73,6 +57,7 @@ struct Context::Index {
   SourceRows source_rows;
   bool has_source_rows = false;
   std::optional<std::vector<Hang>> hangs;
+  std::optional<Storage> storage;
   bool wants_reasons = true;
   std::unordered_map<const DerivedFact*, std::vector<std::optional<Value>>> values;  // by index, without reasons
 };
@@ -116,6 +101,11 @@ Context::Context(const facts::Facts& document) : facts(document), index_(std::ma
     }
     if (mount.kubelet.has_value() && mount.kubelet->pv.has_value())
       index.mounts_of_volume[*mount.kubelet->pv].push_back(i);
+    index.mounted.insert(mount.target);
+    if (mount.kubelet.has_value()) {
+      if (mount.kubelet->pv.has_value()) index.mounted.insert(*mount.kubelet->pv);
+      index.mounted.insert(mount.kubelet->volume);
+    }
     if (!mount.same_as.has_value()) index.counted_mount.emplace(mount.client_id + '|' + mount.target, i);
     const std::string name = export_key(mount.server_name, mount);
     ++index.exports_by_name[name];
@@ -157,7 +147,7 @@ Context::Context(const facts::Facts& document) : facts(document), index_(std::ma
   if (now.boottime_ns.has_value() && then.boottime_ns.has_value() && *now.boottime_ns > *then.boottime_ns) {
     index.wall_s = static_cast<double>(*now.boottime_ns - *then.boottime_ns) / 1e9;
   } else if (now.collected_at.has_value() && then.collected_at.has_value()) {
-    const auto end = parse_time(*now.collected_at), start = parse_time(*then.collected_at);
+    const auto end = base::epoch_of(*now.collected_at), start = base::epoch_of(*then.collected_at);
     if (start && end && *end > *start) index.wall_s = *end - *start;
   }
   index_sockets(before.network, index.earlier_sockets_by_peer);
@@ -218,6 +208,8 @@ const facts::DeclaredPv* Context::declared_pv(const std::string& name) const {
   const auto found = index_->pv_by_name.find(name);
   return found == index_->pv_by_name.end() ? nullptr : &facts.declared.pvs[found->second];
 }
+
+bool Context::is_mounted(const std::string& place) const { return index_->mounted.contains(place); }
 
 std::uint32_t Context::counted_mount(std::uint32_t mount) const {
   const facts::NfsMount& m = facts.nfs.mounts[mount];
@@ -282,6 +274,11 @@ const std::vector<Hang>& Context::hangs() const {
   return *index_->hangs;
 }
 
+const Storage& Context::storage() const {
+  if (!index_->storage) index_->storage.emplace(*this);
+  return *index_->storage;
+}
+
 const facts::Facts* Context::earlier() const {
   return facts.earlier && index_->not_comparable.empty() ? facts.earlier.get() : nullptr;
 }
@@ -324,6 +321,27 @@ void add_op(ClientOp& sum, const facts::NfsOp& op) {
   if (op.queue_ms > wrapped_above || op.rtt_ms > wrapped_above || op.execute_ms > wrapped_above) sum.wrapped = true;
 }
 
+bool was_never_used(const facts::NfsOp& op) {
+  return op.ops == 0 && op.trans == 0 && op.timeouts == 0 && op.bytes_sent == 0 && op.execute_ms == 0 &&
+         op.queue_ms == 0;
+}
+
+// The sum for an operation, looked for at `next` first, which then stands behind it.
+ClientOp& sum_of(std::vector<ClientOp>& sums, std::size_t& next, const std::string& name) {
+  std::size_t at = next;
+  if (at >= sums.size() || sums[at].total.op != name) {
+    const auto found = std::find_if(sums.begin(), sums.end(), [&](const ClientOp& op) { return op.total.op == name; });
+    at = static_cast<std::size_t>(found - sums.begin());
+    if (found == sums.end()) {
+      ClientOp& added = sums.emplace_back();
+      added.total.op = name;
+      added.upkeep = is_upkeep_op(name);
+    }
+  }
+  next = at + 1;
+  return sums[at];
+}
+
 // Unsigned on purpose: times that ran below zero in the kernel stand just below 2^64 and still give right differences.
 void add_window(ClientOp::Window& window, const facts::NfsOp& now, const facts::NfsOp& before) {
   window.ops += now.ops - before.ops;
@@ -351,12 +369,14 @@ const ClientNumbers& Context::numbers(std::uint32_t client) const {
   if (known != index_->numbers.end()) return known->second;
   ClientNumbers result;
   std::optional<double> by_age;
-  bool counted = false, dropped = false;
+  bool dropped = false;
   const auto& mounts = index_->mounts_of_client[client];
   for (const std::uint32_t m : mounts) {
     const facts::NfsMount& mount = facts.nfs.mounts[m];
+    if (mount.age_s.has_value())
+      result.oldest_age_s = std::max(result.oldest_age_s.value_or(0), static_cast<double>(*mount.age_s));
     if (mount.ops.empty()) continue;
-    counted = true;
+    result.counted = true;
     const facts::NfsMount* before = comparable_mount(m);
     if (before == nullptr && facts.earlier && index_->not_comparable.empty() && earlier_mount(m) != nullptr)
       dropped = true;
@@ -365,27 +385,21 @@ const ClientNumbers& Context::numbers(std::uint32_t client) const {
       if (mount.age_s.has_value() && before->age_s.has_value() && *mount.age_s > *before->age_s)
         by_age = static_cast<double>(*mount.age_s - *before->age_s);
     }
+    std::size_t next = 0;  // mounts list their operations in one order
     for (std::size_t i = 0; i < mount.ops.size(); ++i) {
       const facts::NfsOp& op = mount.ops[i];
-      ClientOp* sum = nullptr;
-      if (i < result.ops.size() && result.ops[i].total.op == op.op) {
-        sum = &result.ops[i];
-      } else {
-        for (auto& other : result.ops) {
-          if (other.total.op == op.op) sum = &other;
-        }
-      }
-      if (sum == nullptr) {
-        sum = &result.ops.emplace_back();
-        sum->total.op = op.op;
-      }
-      add_op(*sum, op);
+      if (was_never_used(op)) continue;
+      ClientOp& sum = sum_of(result.ops, next, op.op);
+      add_op(sum, op);
       const facts::NfsOp* old = before != nullptr ? find_op(*before, i, op.op) : nullptr;
-      if (old != nullptr) add_window(sum->window, op, *old);
+      if (old != nullptr) add_window(sum.window, op, *old);
     }
   }
+  for (const ClientOp& op : result.ops) {
+    if (!op.upkeep) result.window_ops += op.window.ops;
+  }
   result.window_s = index_->wall_s ? index_->wall_s : by_age;
-  if (!counted) {
+  if (!result.counted) {
     result.no_window = why_unknown(*this, "nfs.mounts[0].ops");
   } else if (!index_->not_comparable.empty()) {
     result.no_window = index_->not_comparable;
@@ -451,6 +465,15 @@ constexpr auto origins = std::to_array<Origin>({
     {"node.trident", {"trident/tracking", "", "", ""}},
     {"node.boottime_ns", {"uptime", "", "", ""}},
     {"iscsi.initiatorname", {"initiatorname.iscsi", "", "", ""}},
+    {"iscsi.iscsid_conf", {"iscsid.conf", "", "", ""}},
+    {"iscsi.node_records", {"iscsi/nodes", "nodes", "node-record", ""}},
+    {"iscsi.ifaces", {"iscsi/ifaces", "", "", ""}},
+    {"iscsi", {"/sys/class/iscsi_session", "iscsi-p3", "iscsi-p1", "iscsi-session"}},
+    {"block", {"/sys/block", "sysfs", "iscsi-p3", ""}},
+    {"multipath.conf", {"multipath.conf", "", "", ""}},
+    {"multipath.settings", {"multipath.conf", "", "", ""}},
+    {"multipath.maps.settings", {"multipath.conf", "", "", ""}},
+    {"multipath", {"/sys/block", "multipath-json", "multipath-ll", "multipath-v4"}},
     {"config.fstab", {"fstab", "", "", ""}},
     {"config.trident", {"trident/tracking", "", "", ""}},
     {"config.systemd_mounts", {"systemd/system", "", "", ""}},

@@ -84,6 +84,7 @@ const Scope* find_scope(std::string_view name);
 // Sum of an operation over the distinct super blocks of a client, and between two samples.
 struct ClientOp {
   facts::NfsOp total;
+  bool upkeep = false;   // is_upkeep_op()
   bool wrapped = false;  // a time counter stands just below 2^64: averages from it are not valid
   struct Window {
     std::uint64_t ops = 0, trans = 0, timeouts = 0, bytes_sent = 0, bytes_recv = 0;
@@ -96,14 +97,18 @@ struct ClientOp {
 
 // Numbers of a client, computed once per document.
 struct ClientNumbers {
-  std::vector<ClientOp> ops;  // in the order of first appearance
-  bool has_window = false;    // at least one mount has a usable pair of samples
+  std::vector<ClientOp> ops;           // those that were used, in the order of first appearance
+  bool counted = false;                // the operations of some mount are known: without one of `ops`, none was used
+  std::uint64_t window_ops = 0;        // between the samples, upkeep left out
+  std::optional<double> oldest_age_s;  // of the mounts
+  bool has_window = false;             // at least one mount has a usable pair of samples
   std::optional<double> window_s;
   std::string no_window;  // why there is none
   std::string no_rate;    // why there is a window without a length, or none
 };
 
 struct Hang;
+class Storage;
 
 // A document prepared for judging: joins by key, numbers of clients on first use. Not for several threads at once.
 class Context {
@@ -121,7 +126,8 @@ class Context {
   const std::vector<std::uint32_t>& clients_of_server(std::uint32_t server) const;
   const std::vector<std::uint32_t>& mounts_of_volume(const std::string& pv) const;  // PersistentVolume
   const facts::DeclaredPv* declared_pv(const std::string& name) const;
-  std::uint32_t counted_mount(std::uint32_t mount) const;     // the first of its super block: counters stand there only
+  bool is_mounted(const std::string& place) const;         // some NFS mount has this mount point, or is of this volume
+  std::uint32_t counted_mount(std::uint32_t mount) const;  // the first of its super block: counters stand there only
   std::uint64_t mounts_of_export(std::uint32_t mount) const;  // mounts of the same export of the same server
   // Connections to an address and port; also those of earlier().
   const std::vector<std::uint32_t>& sockets_to(const std::string& addr, std::uint32_t port) const;
@@ -135,6 +141,7 @@ class Context {
   std::optional<double> sample_gap_s()
       const;                               // between the earlier sample and this one; none where they do not compare
   const std::vector<Hang>& hangs() const;  // audit/eval/derive_hang.h; one entry per client
+  const Storage& storage() const;          // audit/eval/derive_storage.h; built on first use
   const facts::Facts* earlier() const;     // the other sample; none where the two cannot be compared
   const std::string& why_not_comparable() const;  // empty with earlier()
   // Rows of `sources`, found once.

@@ -222,11 +222,7 @@ Value asking_noauto(const Context& c, const Item& item) {
 }
 
 Value asking_mounted(const Context& c, const Item& item) {
-  const std::string target = asking_of(c, item).target;
-  const auto& mounts = c.facts.nfs.mounts;
-  return std::any_of(mounts.begin(), mounts.end(), [&](const auto& m) {
-    return m.target == target || (m.kubelet.has_value() && (m.kubelet->pv.is(target) || m.kubelet->volume == target));
-  });
+  return c.is_mounted(asking_of(c, item).target);
 }
 
 // --- settings of the kernel ----------------------------------------------------------------------------------------

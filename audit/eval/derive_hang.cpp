@@ -8,6 +8,7 @@
 #include <map>
 #include <string_view>
 
+#include "audit/base/instant.h"
 #include "audit/base/text.h"
 #include "audit/eval/option_text.h"
 
@@ -53,57 +54,8 @@ std::string plural(std::uint64_t n, std::string_view one, std::string_view many)
 
 // --- the clock -----------------------------------------------------------------------------------------------------
 
-std::int64_t days_from_civil(std::int64_t y, int m, int d) {
-  y -= m <= 2 ? 1 : 0;
-  const std::int64_t era = (y >= 0 ? y : y - 399) / 400;
-  const auto yoe = y - era * 400;
-  const auto doy = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
-  return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
-}
-
-// "2026-02-10T04:12:09Z", with parts of a second or an offset.
-std::optional<double> epoch_of(std::string_view text) {
-  if (text.size() < 19 || text[4] != '-' || text[7] != '-' || (text[10] != 'T' && text[10] != ' ') || text[13] != ':' ||
-      text[16] != ':')
-    return std::nullopt;
-  const auto part = [&](std::size_t at, std::size_t size) { return base::number<int>(text.substr(at, size)); };
-  const auto year = part(0, 4), month = part(5, 2), day = part(8, 2), hour = part(11, 2), minute = part(14, 2);
-  const std::size_t zone = text.find_first_of("Z+-", 17);
-  const auto second = base::real(text.substr(17, zone == std::string_view::npos ? zone : zone - 17));
-  if (!year || !month || !day || !hour || !minute || !second || *month < 1 || *month > 12) return std::nullopt;
-  if (zone == std::string_view::npos) return std::nullopt;  // whose time it is, is not known
-  double offset = 0;
-  if (text[zone] != 'Z') {
-    if (text.size() < zone + 6) return std::nullopt;
-    const auto h = part(zone + 1, 2), m = part(zone + 4, 2);
-    if (!h || !m) return std::nullopt;
-    offset = (*h * 3600.0 + *m * 60.0) * (text[zone] == '-' ? -1 : 1);
-  }
-  return static_cast<double>(days_from_civil(*year, *month, *day)) * 86400 + *hour * 3600 + *minute * 60 + *second -
-         offset;
-}
-
-std::string rfc3339(double epoch) {
-  const auto whole = static_cast<std::int64_t>(std::llround(epoch));
-  std::int64_t days = whole / 86400, rest = whole % 86400;
-  if (rest < 0) {
-    rest += 86400;
-    --days;
-  }
-  days += 719468;
-  const std::int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-  const std::int64_t doe = days - era * 146097;
-  const std::int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-  const std::int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-  const std::int64_t mp = (5 * doy + 2) / 153;
-  const std::int64_t day = doy - (153 * mp + 2) / 5 + 1, month = mp + (mp < 10 ? 3 : -9);
-  const std::int64_t year = yoe + era * 400 + (month <= 2 ? 1 : 0);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", year, month, day, rest / 3600, rest % 3600 / 60,
-                     rest % 60);
-}
-
 std::optional<double> captured_at(const Context& c) {
-  return c.facts.node.collected_at.has_value() ? epoch_of(*c.facts.node.collected_at) : std::nullopt;
+  return c.facts.node.collected_at.has_value() ? base::epoch_of(*c.facts.node.collected_at) : std::nullopt;
 }
 
 std::optional<double> uptime_s(const Context& c) {
@@ -161,7 +113,7 @@ class ClientHang {
       // A bound that cannot be compared does not excuse.
       const auto holds = [&](const facts::Fact<std::string>& bound, bool start) {
         if (bound.is_absent()) return true;
-        const auto at = bound.has_value() ? epoch_of(*bound) : std::nullopt;
+        const auto at = bound.has_value() ? base::epoch_of(*bound) : std::nullopt;
         return at && now && (start ? *at <= *now : *now <= *at);
       };
       return holds(f.start, true) && holds(f.end, false);
@@ -370,8 +322,8 @@ class ClientHang {
     std::optional<double> silent;
     if (server.down_since_boot_s.has_value() && up && *up >= *server.down_since_boot_s) {
       silent = *up - *server.down_since_boot_s;
-      if (now && !epoch_of(since)) since = rfc3339(*now - *silent);
-    } else if (const auto at = epoch_of(since); at && now && *now >= *at) {
+      if (now && !base::epoch_of(since)) since = base::rfc3339(*now - *silent);
+    } else if (const auto at = base::epoch_of(since); at && now && *now >= *at) {
       silent = *now - *at;
     }
     if (server.down_since_boot_s.has_value() && since.ends_with("s after boot"))
@@ -504,7 +456,7 @@ void decide(const Context& c, std::uint32_t index, const ClientHang& view, Hang&
   }
   const auto ago = [&](double s, std::string how, std::string how_ja) {
     hang.silent_s = s;
-    if (const auto now = captured_at(c)) hang.since = rfc3339(*now - s);
+    if (const auto now = captured_at(c)) hang.since = base::rfc3339(*now - s);
     hang.since_how = std::move(how);
     hang.since_how_ja = std::move(how_ja);
   };
@@ -579,7 +531,7 @@ void take_task_age(const Context& c, Hang& hang) {
   hang.silent_s = longest;
   hang.since_how = "tasks did not run for at least so long";
   hang.since_how_ja = "少なくともこの時間タスクが動いていない";
-  if (const auto now = captured_at(c); now && longest >= 1) hang.since = rfc3339(*now - longest);
+  if (const auto now = captured_at(c); now && longest >= 1) hang.since = base::rfc3339(*now - longest);
 }
 
 using Peer = std::pair<std::string, std::uint32_t>;

@@ -83,6 +83,15 @@ Subject message_subject(const Context& c, const Item& item) {
       if (is_one_of(other.kind, {"nlm-denied", "nlm-call-failed"}) && other.server.has_value())
         return {"nfs.server", *other.server};
   }
+  if (m.kind.starts_with("iscsi-")) {
+    if (m.server.has_value()) return {"iscsi.portal", *m.server};
+    // "Login failed to authenticate" names nobody; the refusal behind it does.
+    for (const auto& other : messages_of(c))
+      if (m.kind == "iscsi-authentication-failed" && other.kind == "iscsi-login-rejected" && other.server.has_value() &&
+          other.source == m.source)
+        return {"iscsi.portal", *other.server};
+    return {"node", node_name(c, m.host)};
+  }
   if (is_about_node(m)) return {"node", node_name(c, m.host)};
   if (m.server.has_value()) return {"nfs.server", *m.server};
   return {"nfs.mount", *m.path};
@@ -575,19 +584,19 @@ Value no_ops(const Context& c, const Item& item) {
 }
 
 Value layouts(const Context& c, const Item& item) {
-  if (c.numbers(item.index).ops.empty()) return no_ops(c, item);
+  if (!c.numbers(item.index).counted) return no_ops(c, item);
   const facts::NfsOp* get = op_total(c, item, "LAYOUTGET");
   return get == nullptr ? std::uint64_t{0} : get->ops;
 }
 
 Value data_through_server(const Context& c, const Item& item) {
-  if (c.numbers(item.index).ops.empty()) return no_ops(c, item);
+  if (!c.numbers(item.index).counted) return no_ops(c, item);
   const facts::NfsOp *read = op_total(c, item, "READ"), *write = op_total(c, item, "WRITE");
   return (read == nullptr ? 0 : read->ops) + (write == nullptr ? 0 : write->ops);
 }
 
 Value layout_mean(const Context& c, const Item& item, std::string_view name) {
-  if (c.numbers(item.index).ops.empty()) return no_ops(c, item);
+  if (!c.numbers(item.index).counted) return no_ops(c, item);
   const facts::NfsOp* op = op_total(c, item, name);
   if (op == nullptr || op->ops < min_layouts) return Absent{};
   return static_cast<double>(op->rtt_ms) / static_cast<double>(op->ops);

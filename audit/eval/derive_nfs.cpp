@@ -8,10 +8,12 @@
 #include "audit/base/text.h"
 #include "audit/eval/derive.h"
 #include "audit/eval/derive_hang.h"
+#include "audit/eval/derive_iscsi.h"
 #include "audit/eval/derive_log.h"
 #include "audit/eval/derive_network.h"
 #include "audit/eval/derive_options.h"
 #include "audit/eval/derive_stats.h"
+#include "audit/eval/derive_storage.h"
 
 namespace audit {
 
@@ -57,10 +59,6 @@ std::string needs(std::string_view path, std::string_view why) { return fmt::for
 Value missing(const Context& c, std::string_view path) { return missing_fact(c, path); }
 Value missing(const Context& c, std::string_view list, std::uint32_t index, std::string_view name) {
   return missing_fact(c, list, index, name);
-}
-
-std::string mount_path(std::uint32_t index, std::string_view name) {
-  return fmt::format("nfs.mounts[{}].{}", index, name);
 }
 
 // --- mounts --------------------------------------------------------------------------------------------------------
@@ -215,7 +213,7 @@ InFlight in_flight(const Context& c, const Item& item) {
   if (numbers.has_window && numbers.window_s && *numbers.window_s >= min_window_s) {
     std::uint64_t ops = 0, execute_ms = 0;
     for (const auto& op : numbers.ops) {
-      if (is_upkeep_op(op.total.op)) continue;
+      if (op.upkeep) continue;
       ops += op.window.ops;
       execute_ms += op.window.execute_ms;
     }
@@ -318,7 +316,7 @@ Means means(const ClientNumbers& numbers) {
   window.window = true;
   bool wrapped = false;
   for (const auto& op : numbers.ops) {
-    if (is_upkeep_op(op.total.op)) continue;
+    if (op.upkeep) continue;
     window.ops += op.window.ops;
     window.rtt_ms += op.window.rtt_ms;
     window.execute_ms += op.window.execute_ms;
@@ -334,7 +332,7 @@ Means means(const ClientNumbers& numbers) {
 
 Value too_few(const Context& c, const Item& item) {
   const ClientNumbers& numbers = c.numbers(item.index);
-  if (numbers.ops.empty()) {
+  if (!numbers.counted) {
     const auto& mounts = c.mounts_of_client(item.index);
     return missing(c, "nfs.mounts", mounts.empty() ? 0 : mounts.front(), "ops");
   }
@@ -531,7 +529,7 @@ std::vector<Item> all_ops(const Context& c) {
   for (const Item& client : items_of("nfs.clients", c.facts.nfs.clients.size())) {
     const auto ops = client_ops(c, client);
     items.insert(items.end(), ops.begin(), ops.end());
-    if (c.numbers(client.index).ops.empty() && !c.mounts_of_client(client.index).empty())
+    if (!c.numbers(client.index).counted && !c.mounts_of_client(client.index).empty())
       items.push_back({find_scope("nfs.clients.ops"), client.index, no_op});
   }
   return items;
@@ -846,6 +844,8 @@ std::vector<Scope> make_scopes() {
   add_option_scopes(all);
   add_hang_scopes(all);
   add_log_scopes(all);
+  add_storage_scopes(all);
+  add_iscsi_facts(all);
   return all;
 }
 

@@ -448,7 +448,7 @@ Value client_queue_ms(const Context& c, const Item& item) {
   std::uint64_t ops = 0, queue_ms = 0, window_ops = 0, window_queue_ms = 0;
   bool wrapped = false;
   for (const auto& op : numbers.ops) {
-    if (is_upkeep_op(op.total.op)) continue;
+    if (op.upkeep) continue;
     ops += op.total.ops;
     queue_ms += op.total.queue_ms;
     window_ops += op.window.ops;
@@ -459,7 +459,7 @@ Value client_queue_ms(const Context& c, const Item& item) {
     return static_cast<double>(window_queue_ms) / static_cast<double>(window_ops);
   if (ops < min_average_ops) {
     const auto& mounts = c.mounts_of_client(item.index);
-    if (numbers.ops.empty()) return missing(c, "nfs.mounts", mounts.empty() ? 0 : mounts.front(), "ops");
+    if (!numbers.counted) return missing(c, "nfs.mounts", mounts.empty() ? 0 : mounts.front(), "ops");
     return unknown(fmt::format("fewer than {} operations were counted", min_average_ops));
   }
   if (wrapped) return unknown("invalid: a counter wrapped");
@@ -545,7 +545,7 @@ Value client_op_ratio(const Context& c, const Item& item, std::string_view name)
   }
   if (all < min_average_ops) {
     const auto& mounts = c.mounts_of_client(item.index);
-    if (numbers.ops.empty()) return missing(c, "nfs.mounts", mounts.empty() ? 0 : mounts.front(), "ops");
+    if (!numbers.counted) return missing(c, "nfs.mounts", mounts.empty() ? 0 : mounts.front(), "ops");
     return unknown(fmt::format("fewer than {} operations were counted", min_average_ops));
   }
   return static_cast<double>(some) / static_cast<double>(all);
@@ -566,7 +566,7 @@ Value features(const Context& c, const Item& item) {
       {"DEALLOCATE", "DEALLOCATE"},
   }};
   const ClientNumbers& numbers = c.numbers(item.index);
-  if (numbers.ops.empty()) {
+  if (!numbers.counted) {
     const auto& mounts = c.mounts_of_client(item.index);
     return missing(c, "nfs.mounts", mounts.empty() ? 0 : mounts.front(), "ops");
   }

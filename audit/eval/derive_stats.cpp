@@ -49,15 +49,6 @@ Value no_counters(const Context& c, std::uint32_t client) {
   return missing(c, fmt::format("nfs.mounts[{}].ops", mounts.empty() ? 0 : mounts.front()));
 }
 
-std::optional<double> oldest_age_s(const Context& c, std::uint32_t client) {
-  std::optional<double> oldest;
-  for (const std::uint32_t m : c.mounts_of_client(client)) {
-    const auto& age = c.facts.nfs.mounts[m].age_s;
-    if (age.has_value()) oldest = std::max(oldest.value_or(0), static_cast<double>(*age));
-  }
-  return oldest;
-}
-
 Value age_missing(const Context& c, std::uint32_t client) {
   const auto& mounts = c.mounts_of_client(client);
   return missing(c, fmt::format("nfs.mounts[{}].age_s", mounts.empty() ? 0 : mounts.front()));
@@ -73,12 +64,8 @@ struct Basis {
 
 Basis basis_of(const Context& c, std::uint32_t client) {
   const ClientNumbers& numbers = c.numbers(client);
-  std::uint64_t ops = 0;
-  for (const auto& op : numbers.ops) {
-    if (!is_upkeep_op(op.total.op)) ops += op.window.ops;
-  }
-  if (numbers.has_window && ops >= min_average_ops) return {true, numbers.window_s};
-  return {false, oldest_age_s(c, client)};
+  if (numbers.has_window && numbers.window_ops >= min_average_ops) return {true, numbers.window_s};
+  return {false, numbers.oldest_age_s};
 }
 
 Value basis_how(const Context& c, std::uint32_t client, bool ja) {
@@ -129,9 +116,7 @@ Value counted(const Context& c, const Item& item) {
 }
 
 Value op_name(const Context& c, const Item& item) { return c.numbers(item.index).ops[item.sub].total.op; }
-Value op_upkeep(const Context& c, const Item& item) {
-  return is_upkeep_op(c.numbers(item.index).ops[item.sub].total.op);
-}
+Value op_upkeep(const Context& c, const Item& item) { return c.numbers(item.index).ops[item.sub].upkeep; }
 Value op_how(const Context& c, const Item& item) { return basis_how(c, item.index, false); }
 Value op_how_ja(const Context& c, const Item& item) { return basis_how(c, item.index, true); }
 Value op_since_s(const Context& c, const Item& item) { return basis_seconds(c, item.index); }
@@ -200,8 +185,8 @@ Mix mix_of(const Context& c, std::uint32_t client) {
   const bool window = basis_of(c, client).window;
   Mix mix;
   for (const auto& op : c.numbers(client).ops) {
+    if (op.upkeep) continue;
     const std::string& name = op.total.op;
-    if (is_upkeep_op(name)) continue;
     const std::uint64_t ops = window ? op.window.ops : op.total.ops;
     mix.all += ops;
     static constexpr std::array<std::string_view, 5> names{"GETATTR", "ACCESS", "LOOKUP", "READDIR", "READDIRPLUS"};
@@ -219,7 +204,7 @@ Mix mix_of(const Context& c, std::uint32_t client) {
 }
 
 Value mix_ops(const Context& c, const Item& item) {
-  if (c.numbers(item.index).ops.empty()) return no_counters(c, item.index);
+  if (!c.numbers(item.index).counted) return no_counters(c, item.index);
   return mix_of(c, item.index).all;
 }
 
@@ -236,7 +221,7 @@ Value mix_data_share(const Context& c, const Item& item) {
 }
 
 Value mean_bytes(const Context& c, const Item& item, std::uint64_t bytes, std::uint64_t ops) {
-  if (c.numbers(item.index).ops.empty()) return no_counters(c, item.index);
+  if (!c.numbers(item.index).counted) return no_counters(c, item.index);
   return ops >= min_mix_ops ? Value(share(bytes, ops)) : Value(Absent{});
 }
 Value mix_read_bytes(const Context& c, const Item& item) {
@@ -256,13 +241,13 @@ Value mix_data_bytes(const Context& c, const Item& item) {
 
 // With layouts the data goes past these counters.
 Value pnfs_in_use(const Context& c, const Item& item) {
-  if (c.numbers(item.index).ops.empty()) return no_counters(c, item.index);
+  if (!c.numbers(item.index).counted) return no_counters(c, item.index);
   return std::any_of(c.numbers(item.index).ops.begin(), c.numbers(item.index).ops.end(),
                      [](const ClientOp& op) { return op.total.op.ends_with("LAYOUTGET") && op.total.ops > 0; });
 }
 
 Value commit_ms(const Context& c, const Item& item) {
-  if (c.numbers(item.index).ops.empty()) return no_counters(c, item.index);
+  if (!c.numbers(item.index).counted) return no_counters(c, item.index);
   const bool window = basis_of(c, item.index).window;
   for (const auto& op : c.numbers(item.index).ops) {
     if (op.total.op != "COMMIT") continue;
@@ -316,7 +301,7 @@ Value connects_missing(const Context& c, const Item& item) {
 // Counters of connections and sessions outlive the mounts that made them: with more sends than all present mounts
 // account for, they tell of a time before the oldest of these.
 bool is_older_than_mounts(const Context& c, std::uint32_t client) {
-  if (c.numbers(client).ops.empty()) return false;  // cut out of a text: nothing to compare with
+  if (!c.numbers(client).counted) return false;  // cut out of a text: nothing to compare with
   std::uint64_t sends = 0, counted = 0;
   for (const auto& t : c.facts.nfs.clients[client].transports) sends += t.sends;
   for (const auto& op : c.numbers(client).ops) counted += std::max(op.total.trans, op.total.ops);
@@ -336,12 +321,12 @@ Value reconnect_more(const Context& c, const Item& item) {
 }
 
 Value reconnect_age_s(const Context& c, const Item& item) {
-  const auto age = oldest_age_s(c, item.index);
+  const auto age = c.numbers(item.index).oldest_age_s;
   return age ? Value(*age) : age_missing(c, item.index);
 }
 
 std::string age_words(const Context& c, const Item& item, bool ja) {
-  const auto age = oldest_age_s(c, item.index);
+  const auto age = c.numbers(item.index).oldest_age_s;
   if (!age) return ja ? "不明な時間" : "an unknown time";
   return ja ? duration_words_ja(*age) : duration_words(*age);
 }
@@ -352,7 +337,7 @@ Value reconnect_age_ja(const Context& c, const Item& item) { return age_words(c,
 Value reconnect_per_hour(const Context& c, const Item& item) {
   const auto sum = connects_of(client_of(c, item));
   if (!sum) return connects_missing(c, item);
-  const auto age = oldest_age_s(c, item.index);
+  const auto age = c.numbers(item.index).oldest_age_s;
   if (!age || *age <= 0) return age_missing(c, item.index);
   if (is_older_than_mounts(c, item.index)) return older_unknown();
   const double again = sum->count > sum->first ? static_cast<double>(sum->count - sum->first) : 0;
@@ -365,7 +350,7 @@ Value reconnect_idle(const Context& c, const Item& item) {
   if (!rate.is_number()) return rate;
   const auto sum = connects_of(client_of(c, item));
   const double sends_per_s =
-      static_cast<double>(sum->sends) / *oldest_age_s(c, item.index) / static_cast<double>(sum->connections);
+      static_cast<double>(sum->sends) / *c.numbers(item.index).oldest_age_s / static_cast<double>(sum->connections);
   return *rate.as_double() <= 3600 / idle_close_s && sends_per_s < idle_sends_per_s;
 }
 
@@ -382,7 +367,7 @@ const facts::NfsClient* comparable_client(const Context& c, const Item& item) {
 
 // The life of the mounts tells as well, where it is long enough.
 bool has_life(const Context& c, const Item& item) {
-  return oldest_age_s(c, item.index).value_or(0) >= settled_s && !is_older_than_mounts(c, item.index);
+  return c.numbers(item.index).oldest_age_s.value_or(0) >= settled_s && !is_older_than_mounts(c, item.index);
 }
 
 Value not_comparable(const Context& c, const Item& item) {
@@ -453,7 +438,7 @@ Value session_made(const Context& c, const Item& item) {
 Value session_per_hour(const Context& c, const Item& item) {
   const auto made = largest(c, item.index, "CREATE_SESSION");
   if (!made) return no_counters(c, item.index);
-  const auto age = oldest_age_s(c, item.index);
+  const auto age = c.numbers(item.index).oldest_age_s;
   if (!age || *age <= 0) return age_missing(c, item.index);
   if (is_older_than_mounts(c, item.index)) return older_unknown();
   return static_cast<double>(*made) * 3600 / *age;
@@ -461,7 +446,7 @@ Value session_per_hour(const Context& c, const Item& item) {
 
 Value session_window_made(const Context& c, const Item& item) {
   const ClientNumbers& numbers = c.numbers(item.index);
-  if (numbers.ops.empty()) return no_counters(c, item.index);
+  if (!numbers.counted) return no_counters(c, item.index);
   if (!numbers.has_window) return has_life(c, item) ? Value(Absent{}) : unknown(numbers.no_window);
   std::uint64_t made = 0;
   for (const std::uint32_t m : c.mounts_of_client(item.index)) {
@@ -479,7 +464,7 @@ Value session_window_made(const Context& c, const Item& item) {
 
 Value session_window_s(const Context& c, const Item& item) {
   const ClientNumbers& numbers = c.numbers(item.index);
-  if (numbers.ops.empty()) return no_counters(c, item.index);
+  if (!numbers.counted) return no_counters(c, item.index);
   if (!numbers.has_window && has_life(c, item)) return Absent{};
   if (!numbers.has_window || !numbers.window_s) return unknown(numbers.no_rate);
   return *numbers.window_s;

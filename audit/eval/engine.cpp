@@ -8,6 +8,7 @@
 
 #include "audit/base/text.h"
 #include "audit/eval/derive.h"
+#include "audit/eval/derive_storage.h"
 #include "audit/eval/draft.h"
 #include "audit/eval/side_by_side.h"
 #include "audit/eval/time.h"
@@ -323,14 +324,21 @@ class Judge {
     f.text_ja = std::move(ja);
   }
 
+  // Of things that a pod may use.
+  const facts::Fact<facts::KubeletVolume>* kubelet_of(const Item& item) const {
+    if (item.scope->name == "nfs.mounts") return &context_.facts.nfs.mounts[item.index].kubelet;
+    if (item.scope->name == "block.users") return &context_.storage().uses[item.index].use->kubelet;
+    return nullptr;
+  }
+
   std::vector<Subject> affects_of(const Rule& rule, const std::vector<Item>& items, const Subject& subject) const {
     std::set<Subject> mounts, others;
     const auto add = [&](const Item& item) {
       const Subject s = item.scope->subject(context_, item);
-      if (s != subject) mounts.insert(s);
-      if (item.scope->name != "nfs.mounts") return;
-      const auto& kubelet = context_.facts.nfs.mounts[item.index].kubelet;
-      if (!kubelet.has_value()) return;
+      if (s != subject) (s.kind == "volume" ? others : mounts).insert(s);
+      const facts::Fact<facts::KubeletVolume>* found = kubelet_of(item);
+      if (found == nullptr || !found->has_value()) return;
+      const facts::Fact<facts::KubeletVolume>& kubelet = *found;
       if (kubelet->pod_namespace.has_value() && kubelet->pod_name.has_value())
         others.insert({"pod", *kubelet->pod_namespace + '/' + *kubelet->pod_name});
       if (kubelet->vm.has_value()) others.insert({"vm", *kubelet->vm});

@@ -156,11 +156,7 @@ ClientTime time_of(const Context& context, const Rtts& rtts, std::uint32_t clien
   ClientTime time;
   time.subject = {"nfs.client", context.facts.nfs.clients[client].id};
   const ClientNumbers& numbers = context.numbers(client);
-  std::uint64_t window_ops = 0;
-  for (const auto& op : numbers.ops) {
-    if (!is_upkeep_op(op.total.op)) window_ops += op.window.ops;
-  }
-  const bool window = numbers.has_window && numbers.window_s && window_ops >= min_window_ops;
+  const bool window = numbers.has_window && numbers.window_s && numbers.window_ops >= min_window_ops;
   if (window) time.window_s = *numbers.window_s;
   const TcpRtt network = tcp_rtt(context, rtts, client);
   time.network_how = network.how;

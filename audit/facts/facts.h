@@ -11,6 +11,7 @@
 #include "audit/facts/declared.h"
 #include "audit/facts/fact.h"
 #include "audit/facts/iscsi.h"
+#include "audit/facts/latency.h"
 #include "audit/facts/log.h"
 #include "audit/facts/mount.h"
 #include "audit/facts/multipath.h"
@@ -36,6 +37,7 @@ struct Facts {
   Network network;
   Config config;
   Log log;
+  Latency latency;
   Declared declared;
   Box<Facts> earlier;
 
@@ -54,6 +56,7 @@ struct Facts {
         Field{"network", &Facts::network, "interfaces, paths and connections to the servers"},
         Field{"config", &Facts::config, "what was asked for, as files say it"},
         Field{"log", &Facts::log, "known messages of kernel and daemons"},
+        Field{"latency", &Facts::latency, "measured runs of load, and what is wanted of the storage"},
         Field{"declared", &Facts::declared, "what --declare said"},
         Field{"earlier", &Facts::earlier, "an earlier sample of the same node, same shape"}};
   }
@@ -71,6 +74,11 @@ extern template const TypeInfo& type_of<DeclaredTridentBackend>();
 extern template const TypeInfo& type_of<PlannedFailover>();
 extern template const TypeInfo& type_of<Declared>();
 extern template const TypeInfo& type_of<Facts>();
+extern template const TypeInfo& type_of<LatencyBucket>();
+extern template const TypeInfo& type_of<LatencyInterval>();
+extern template const TypeInfo& type_of<LatencyRun>();
+extern template const TypeInfo& type_of<LatencyNeed>();
+extern template const TypeInfo& type_of<Latency>();
 extern template const TypeInfo& type_of<LogMessage>();
 extern template const TypeInfo& type_of<LogServer>();
 extern template const TypeInfo& type_of<GracePeriod>();

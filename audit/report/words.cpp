@@ -162,6 +162,7 @@ constexpr std::array kind_names = {
     KindName{"setting", "setting", "settings", "設定"},
     KindName{"nfs", "NFS mount", "NFS mounts", "NFS マウント"},  // in the head, where nothing else says NFS
     KindName{"nfs.mount", "mount", "mounts", "マウント"},
+    KindName{"mount", "file system", "file systems", "ファイルシステム"},  // on a block device
     KindName{"nfs.client", "NFS client", "NFS clients", "NFS クライアント"},
     KindName{"nfs.server", "server", "servers", "サーバー"},
     KindName{"nfs.service", "service", "services", "サービス"},

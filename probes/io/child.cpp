@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 
 #include "audit/base/text.h"
 #include "probes/io/root_dir.h"
+#include "probes/io/wait.h"
 
 namespace probes {
 
@@ -112,31 +112,6 @@ bool drain(int fd, std::string& into, std::size_t limit, bool& cut) {
   }
 }
 
-bool has_ended(int pid) {
-  siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0) return errno == ECHILD;
-  return info.si_pid == pid;
-}
-
-// Without pidfd_open(2) (before Linux 5.3): a look every few milliseconds.
-bool wait_until_ended(int pid, int pidfd, milliseconds at_most) {
-  const auto end = Clock::now() + at_most;
-  while (!has_ended(pid)) {
-    const auto left = std::chrono::ceil<milliseconds>(end - Clock::now());
-    if (left.count() <= 0) return false;
-    pollfd poll{pidfd, POLLIN, 0};
-    ::poll(&poll, 1, static_cast<int>(pidfd >= 0 ? left.count() : std::min<milliseconds::rep>(left.count(), 5)));
-  }
-  return true;
-}
-
-// Only of a child that has ended: returns at once.
-int reap(int pid) {
-  siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG) != 0 || info.si_pid != pid) return 0;
-  return info.si_code == CLD_EXITED ? info.si_status : 128 + info.si_status;
-}
-
 // errno of the exec, where the child wrote one: it never became the program.
 int exec_error(int status) {
   int error = 0;
@@ -173,7 +148,7 @@ Result<ChildResult> run_child(const ChildOptions& options) {
   bool ended = false;
   bool error_cut = false;
   while (!ended && !result.cut) {
-    ended = has_ended(pid);  // before the pipes are emptied: what it wrote last is then in them
+    ended = io::has_ended(pid);  // before the pipes are emptied: what it wrote last is then in them
     if (out->read && !drain(out->read.get(), result.out, options.output_limit, result.cut)) out->read = Fd();
     if (err->read && !drain(err->read.get(), result.err, error_limit, error_cut)) err->read = Fd();
     if (ended) break;
@@ -190,19 +165,19 @@ Result<ChildResult> run_child(const ChildOptions& options) {
   if (!ended) ::kill(pid, SIGKILL);  // it may not have got as far as its own group
   if (!ended) {
     const bool gone = options.wait_for_end ? options.wait_for_end(pid, options.kill_wait)
-                                           : wait_until_ended(pid, pidfd.get(), options.kill_wait);
+                                           : io::wait_until_ended(pid, pidfd.get(), options.kill_wait);
     const bool late = !result.cut;
     if (!gone)
       return fail(ErrorKind::timeout, options.argv.front(),
                   (late ? "no end after " + std::to_string(options.deadline.count()) + " ms" : "endless output") +
                       ", and it cannot be killed: left behind");
     if (late) {
-      reap(pid);
+      io::reap(pid);
       return fail(ErrorKind::timeout, options.argv.front(),
                   "no end after " + std::to_string(options.deadline.count()) + " ms: killed");
     }
   }
-  result.exit_code = reap(pid);
+  result.exit_code = io::reap(pid);
   if (const int error = exec_error(status->read.get()); error == ENOENT || error == ENOTDIR)
     return fail(ErrorKind::absent, options.argv.front(), "no such program");
   else if (error != 0)

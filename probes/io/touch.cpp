@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <thread>
 
 #include "probes/io/root_dir.h"
+#include "probes/io/wait.h"
 
 namespace probes {
 
@@ -71,14 +71,18 @@ bool start(Child& child, const std::string& path, TouchCall call, Touched& resul
   return true;
 }
 
-bool has_ended(pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; }
+bool has_gone(pid_t pid) {
+  if (!io::has_ended(pid)) return false;
+  io::reap(pid);
+  return true;
+}
 
 // A child in uninterruptible sleep goes when the kernel lets it, and is init's by then or ours to leave.
 void put_down(std::vector<Child>& children, std::vector<Touched>& results) {
   for (const Child& child : children) ::kill(child.pid, SIGKILL);
   const auto end = Clock::now() + kill_wait;
   do {
-    std::erase_if(children, [](const Child& child) { return has_ended(child.pid); });
+    std::erase_if(children, [](const Child& child) { return has_gone(child.pid); });
     if (children.empty()) return;
     std::this_thread::sleep_for(milliseconds(2));
   } while (Clock::now() < end);

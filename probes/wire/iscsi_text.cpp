@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "audit/base/text.h"
 #include "probes/wire/address.h"
@@ -160,6 +161,11 @@ Outcome<TargetAddress> decode_target_address(std::string_view value) {
   }
   if (host.empty()) return wrong("the host is missing");
   if (host.size() > 255) return wrong("the host is too long");
+  // What names and addresses are made of, a zone included: it is looked up, and printed again.
+  const auto belongs = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || c == ':' || c == '%';
+  };
+  if (!std::all_of(host.begin(), host.end(), belongs)) return wrong("a host has no such characters");
   if (!port.empty()) {
     const auto number = base::number<std::uint16_t>(port);
     if (!number || *number == 0) return wrong("the port is no number from 1 to 65535");

@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "audit/base/text.h"
+#include "probes/io/wait.h"
 #include "probes/wire/reason.h"
 
 namespace wire {
@@ -284,15 +284,13 @@ void attend(pid_t child, int answer, const ReadFileOptions& options, facts::NfsR
     if (got < 0 && errno == EINTR) continue;
     break;
   }
-  ::kill(child, SIGKILL);  // it has ended, or nothing more is wanted of it; it waits for sockets only, and goes at once
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  // It has ended, or nothing more is wanted of it. It waits for sockets only, and goes at once unless the system is ill.
+  const auto ended = io::end_child(child, std::chrono::milliseconds(500));
   if (got == static_cast<ssize_t>(sizeof told)) return take(told, out);
   if (got < 0) return fail(out, error, why);
   fail(out, EPROTO,
-       WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL
-           ? fmt::format("libnfs was ended by signal {} at what the server sent", WTERMSIG(status))
+       ended && *ended > 128 && *ended != 128 + SIGKILL
+           ? fmt::format("libnfs was ended by signal {} at what the server sent", *ended - 128)
            : std::string("libnfs ended at what the server sent"));
 }
 

@@ -12,7 +12,7 @@ using namespace probes;
 
 namespace {
 
-const std::string corpus = SOURCE_DIR "/tests/corpus/";
+const std::string corpus = std::string(SOURCE_DIR) + "/tests/corpus/";
 
 std::string text_of(const std::string& path) {
   std::ifstream in(path);

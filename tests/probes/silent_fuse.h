@@ -29,8 +29,10 @@ class SilentFuse {
   ~SilentFuse() {
     stop_ = true;
     if (thread_.joinable()) thread_.join();
-    if (mounted_) ::umount2(directory_.c_str(), MNT_DETACH);
-    if (fd_ >= 0) ::close(fd_);  // aborts the connection: whoever hangs gets an error
+    // MNT_FORCE aborts the connection: whoever hangs gets an error. Closing the device alone does not: a child that hangs
+    // in its exec still holds it.
+    if (mounted_) ::umount2(directory_.c_str(), MNT_FORCE | MNT_DETACH);
+    if (fd_ >= 0) ::close(fd_);
   }
   bool mounted() const { return mounted_; }
   // Requests of others than INIT that were read and not answered.

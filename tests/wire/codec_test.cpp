@@ -16,7 +16,7 @@ using namespace wire;
 namespace {
 
 Bytes sample(const std::string& name) {
-  std::ifstream in(SOURCE_DIR "/samples/wire/ganesha-4.3/" + name + ".bin", std::ios::binary);
+  std::ifstream in(std::string(SOURCE_DIR) + "/samples/wire/ganesha-4.3/" + name + ".bin", std::ios::binary);
   REQUIRE(in);
   return Bytes(std::istreambuf_iterator<char>(in), {});
 }

@@ -175,7 +175,7 @@ TEST_CASE("text: portals as targets write them") {
   CHECK(address("2001:db8::1,1") == "[2001:db8::1]:3260,1");
   CHECK(address("array.example.com:3260,1") == "array.example.com:3260,1");
   for (const char* wrong : {"", ":3260,1", "192.0.2.1:0,1", "192.0.2.1:70000", "192.0.2.1:3260,x", "[::1:3260,1",
-                            "[::1]3260", "[::1]:", "192.0.2.1:"})
+                            "[::1]3260", "[::1]:", "192.0.2.1:", "[[x]:3260,1", "a b:3260,1", "a,b:3260,1"})
     CHECK(address(wrong) == "bad_value");
 }
 
