@@ -200,8 +200,7 @@ class Pass {
     const bool bad = options_.guard.p99_ms > 0 &&
                      (interval_.count() == 0 || interval_.percentile_ns(99) > options_.guard.p99_ms * 1e6);
     bad_seconds_ = bad ? bad_seconds_ + 1 : 0;
-    if (bad_seconds_ == 2)
-      fail(End::guard, fmt::format("p99 above {} ms for two seconds", options_.guard.p99_ms));
+    if (bad_seconds_ == 2) fail(End::guard, fmt::format("p99 above {} ms for two seconds", options_.guard.p99_ms));
     interval_.clear();
     interval_errors_ = 0;
     next_interval_ += second * static_cast<std::uint64_t>(record_.interval_s);
@@ -223,7 +222,8 @@ class Pass {
     drain();
     if (counting_ && interval_.count() + interval_errors_ != 0 && now_ + second / 2 >= next_interval_) close_interval();
     for (const auto& slot : slots_) record_.unanswered += slot.sent != 0 ? 1 : 0;
-    if (open() && due() <= ended) record_.unsent = static_cast<std::uint64_t>(static_cast<double>(ended - due()) / gap_) + 1;
+    if (open() && due() <= ended)
+      record_.unsent = static_cast<std::uint64_t>(static_cast<double>(ended - due()) / gap_) + 1;
     record_.rounds = order_.rounds();
     record_.end = end_;
   }
@@ -305,7 +305,8 @@ wire::Outcome<void> fill(Engine& engine, const Step& step, std::uint64_t bytes, 
       free.push_back(one.slot);
       heard = one.at_ns;
     }
-    if (done.empty() && now_ns() - heard > ns_of(timeout_s)) return wire::fail(wire::Reason::silent, "no answer to WRITE");
+    if (done.empty() && now_ns() - heard > ns_of(timeout_s))
+      return wire::fail(wire::Reason::silent, "no answer to WRITE");
   }
   return {};
 }

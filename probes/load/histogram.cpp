@@ -43,9 +43,7 @@ void Histogram::add(const Histogram& other) {
 
 void Histogram::clear() { *this = Histogram(); }
 
-double Histogram::mean_ns() const {
-  return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
-}
+double Histogram::mean_ns() const { return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_); }
 
 double Histogram::stddev_ns() const {
   if (count_ < 2) return 0;

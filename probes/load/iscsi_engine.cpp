@@ -361,7 +361,8 @@ Outcome<void> IscsiEngine::take(std::uint32_t index, const std::uint8_t* head, s
       note_numbers(path, head, tag != no_tag);
       if (tag != no_tag) return end(0), Outcome<void>{};
       if (load32(head + at::ttt) == no_tag) return {};
-      const std::array<std::uint8_t, 8> lun{head[8], head[9], head[10], head[11], head[12], head[13], head[14], head[15]};
+      const std::array<std::uint8_t, 8> lun{head[8],  head[9],  head[10], head[11],
+                                            head[12], head[13], head[14], head[15]};
       const std::uint32_t ttt = load32(head + at::ttt);
       std::uint8_t* pong = header(index, 0x40, final_bit, no_tag);
       std::memcpy(pong + at::lun, lun.data(), lun.size());
@@ -416,8 +417,8 @@ void IscsiEngine::log_out(std::uint32_t index) {
     if (!got) return;
     while (socket.size() >= header_bytes) {
       const std::uint8_t* pdu = socket.data();
-      const std::size_t size =
-          header_bytes + std::size_t{pdu[4]} * 4 + padded(std::size_t{pdu[5]} << 16 | std::size_t{pdu[6]} << 8 | pdu[7]);
+      const std::size_t size = header_bytes + std::size_t{pdu[4]} * 4 +
+                               padded(std::size_t{pdu[5]} << 16 | std::size_t{pdu[6]} << 8 | pdu[7]);
       const bool ended = (pdu[0] & 0x3f) == static_cast<std::uint8_t>(Opcode::logout_response);
       if (ended) return;
       if (socket.size() < size) break;

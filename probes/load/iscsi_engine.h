@@ -55,11 +55,11 @@ class IscsiEngine : public Engine {
     std::uint32_t immediate_bytes = 0;  // of data that may go with a WRITE
     std::uint32_t max_send_bytes = 8192;
     std::uint32_t max_burst_bytes = 262144;
-    std::size_t skip = 0;               // data still to come
-    std::uint32_t ended = 0;            // tag of the command whose last data that is; 0: none
+    std::size_t skip = 0;     // data still to come
+    std::uint32_t ended = 0;  // tag of the command whose last data that is; 0: none
     std::uint32_t ended_error = 0;
     std::uint32_t in_flight = 0;
-    bool drop = false;                  // the target wants the session ended
+    bool drop = false;  // the target wants the session ended
 
     bool open() const { return static_cast<std::int32_t>(max_cmd_sn - cmd_sn) >= 0; }
     unsigned window() const { return open() ? max_cmd_sn - cmd_sn + 1 : 0; }

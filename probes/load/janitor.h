@@ -1,5 +1,5 @@
-// Clears up after a crash: a child that does nothing but wait for the end of its parent, and then runs what it was given
-// unless it was dismissed before. SIGKILL of the parent is noticed too; not that of the whole container.
+// Clears up after a crash: a child that does nothing but wait for the end of its parent, and then runs what it was
+// given unless it was dismissed before. SIGKILL of the parent is noticed too; not that of the whole container.
 #pragma once
 
 #include <sys/types.h>

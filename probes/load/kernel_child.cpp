@@ -197,8 +197,9 @@ void KernelChild::serve(int commands, int answers) {
   if (own.fd < 0) give_up(errno_text("it cannot be opened"));
   own.engine = make_kernel_engine(own.fd, options_.prefer_ring);
   std::strncpy(shared_->engine.data(), own.engine->name(), shared_->engine.size() - 1);
-  char word = 'o';
-  while (::write(answers, &word, 1) == 1 && ::read(commands, &word, 1) == 1) {
+  const char ready = 'o';
+  char word = 0;
+  while (::write(answers, &ready, 1) == 1 && ::read(commands, &word, 1) == 1) {
     Record& record = *new (&shared_->record) Record;
     PassOptions options;
     options.seconds = shared_->seconds;
@@ -211,9 +212,9 @@ void KernelChild::serve(int commands, int answers) {
     options.stop = &shared_->stop;
     options.progress = [this](const Record&) { ++shared_->beats; };
     const Step step = shared_->step;
-    if (auto ready = own.engine->prepare(step); !ready) {
+    if (auto prepared = own.engine->prepare(step); !prepared) {
       record.end = End::failed;
-      record.set_why(wire::to_text(ready.error()).c_str());
+      record.set_why(wire::to_text(prepared.error()).c_str());
       continue;
     }
     run_pass(*own.engine, step, {shared_->range}, options, record);

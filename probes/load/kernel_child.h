@@ -16,9 +16,9 @@ enum class LocalKind : std::uint8_t { unknown, file, directory, device };
 
 struct LocalOptions {
   std::string path;
-  bool write = false;                  // consent: a directory, where a file of our own is made, or a device
-  std::uint64_t make_bytes = 0;        // size of that file
-  double timeout_s = 10;               // nothing heard for so long: the child is left behind
+  bool write = false;            // consent: a directory, where a file of our own is made, or a device
+  std::uint64_t make_bytes = 0;  // size of that file
+  double timeout_s = 10;         // nothing heard for so long: the child is left behind
   bool prefer_ring = true;
   const std::atomic<bool>* stop = nullptr;
 };
@@ -33,8 +33,8 @@ class KernelChild {
 
   LocalKind kind() const;
   std::uint64_t size() const;
-  bool direct() const;               // past the page cache
-  std::string engine_name() const;   // io_uring, pread
+  bool direct() const;              // past the page cache
+  std::string engine_name() const;  // io_uring, pread
   std::string error_text(std::uint32_t error) const;
   bool left_behind() const { return left_behind_; }
 

@@ -21,7 +21,7 @@ namespace {
 using wire::Outcome;
 using wire::Reason;
 
-constexpr std::size_t alignment = 4096;     // enough for every logical block size that there is
+constexpr std::size_t alignment = 4096;           // enough for every logical block size that there is
 constexpr std::uint32_t short_answer = 1U << 31;  // fewer bytes than asked for; else errno
 constexpr unsigned most_depth = 1024;
 constexpr unsigned most_threads = 256;

@@ -21,10 +21,10 @@ constexpr unsigned most_depth = 1U << slot_bits;
 constexpr std::uint32_t last_fragment = 0x80000000;
 
 // Errors of ours among the protocol's own numbers, which are far smaller.
-constexpr std::uint32_t short_answer = 0xffff0001;   // fewer bytes than asked for
-constexpr std::uint32_t no_answer = 0xffff0002;      // the record ends before its content does
-constexpr std::uint32_t accept_error = 0xfffe0000;   // | accept_stat
-constexpr std::uint32_t denied_error = 0xfffd0000;   // | auth_stat
+constexpr std::uint32_t short_answer = 0xffff0001;  // fewer bytes than asked for
+constexpr std::uint32_t no_answer = 0xffff0002;     // the record ends before its content does
+constexpr std::uint32_t accept_error = 0xfffe0000;  // | accept_stat
+constexpr std::uint32_t denied_error = 0xfffd0000;  // | auth_stat
 
 std::uint32_t load32(const std::uint8_t* at) {
   return std::uint32_t{at[0]} << 24 | std::uint32_t{at[1]} << 16 | std::uint32_t{at[2]} << 8 | at[3];

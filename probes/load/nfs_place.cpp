@@ -126,8 +126,7 @@ Outcome<NfsPlace::Compounded> NfsPlace::send(const nfs4::Compound& compound) {
 template <class Build>
 Outcome<NfsPlace::Compounded> NfsPlace::in_session(const char* step, Build build) {
   nfs4::Compound compound(minor_);
-  if (has_session_)
-    compound.sequence(session_, sequences_[0], 0, static_cast<std::uint32_t>(sequences_.size()) - 1);
+  if (has_session_) compound.sequence(session_, sequences_[0], 0, static_cast<std::uint32_t>(sequences_.size()) - 1);
   build(compound);
   auto result = send(compound);
   if (!result) return tl::unexpected(at(step, result.error()));
@@ -140,9 +139,8 @@ Outcome<NfsPlace::Compounded> NfsPlace::in_session(const char* step, Build build
 
 Outcome<void> NfsPlace::begin_session() {
   owner_ = own_file_name();
-  const auto known = in_session("EXCHANGE_ID", [&](nfs4::Compound& compound) {
-    compound.exchange_id(owner_, random_number());
-  });
+  const auto known =
+      in_session("EXCHANGE_ID", [&](nfs4::Compound& compound) { compound.exchange_id(owner_, random_number()); });
   if (!known) return tl::unexpected(known.error());
   const auto* id = known->value<nfs4::ExchangeId>(nfs4::Op::exchange_id);
   if (id == nullptr) return fail(Reason::bad_value, "EXCHANGE_ID: the answer has no client id");
@@ -158,8 +156,7 @@ Outcome<void> NfsPlace::begin_session() {
   fore_ = session->fore;
   sequences_.assign(std::clamp(session->fore.slots, 1U, options_.slots), 1);
   has_session_ = true;
-  const auto reclaimed =
-      in_session("RECLAIM_COMPLETE", [](nfs4::Compound& compound) { compound.reclaim_complete(); });
+  const auto reclaimed = in_session("RECLAIM_COMPLETE", [](nfs4::Compound& compound) { compound.reclaim_complete(); });
   if (!reclaimed) return tl::unexpected(reclaimed.error());
   return {};
 }
@@ -201,13 +198,13 @@ Outcome<void> NfsPlace::create4(const std::string& name) {
   if (!has_session_)
     return fail(Reason::not_asked, "files are made by NFSv3, 4.1 or 4.2; 4.0 is measured with what is there");
   parent_ = handle_;
-  const auto opened = in_session("OPEN", [&](nfs4::Compound& compound) {
-    compound.putfh(parent_).open_new(*client_id_, owner_, name).getfh();
-  });
+  const auto opened = in_session(
+      "OPEN", [&](nfs4::Compound& compound) { compound.putfh(parent_).open_new(*client_id_, owner_, name).getfh(); });
   if (!opened) return tl::unexpected(opened.error());
   const auto* state = opened->value<nfs4::Opened>(nfs4::Op::open);
   const auto* file = opened->value<nfs4::Handle>(nfs4::Op::getfh);
-  if (state == nullptr || file == nullptr) return fail(Reason::bad_value, "OPEN: the answer lacks state or file handle");
+  if (state == nullptr || file == nullptr)
+    return fail(Reason::bad_value, "OPEN: the answer lacks state or file handle");
   open_state_ = state->state;
   opened_ = true;
   if (state->delegated) delegation_ = state->delegation;
@@ -229,8 +226,7 @@ Outcome<void> NfsPlace::remove(const std::string& name) {
     if (opened_) in_session("CLOSE", [&](nfs4::Compound& compound) { compound.putfh(handle_).close(open_state_); });
     opened_ = false;
     delegation_.reset();
-    const auto gone =
-        in_session("REMOVE", [&](nfs4::Compound& compound) { compound.putfh(directory).remove(name); });
+    const auto gone = in_session("REMOVE", [&](nfs4::Compound& compound) { compound.putfh(directory).remove(name); });
     if (gone) return {};
     failure = gone.error();
   }

@@ -18,9 +18,9 @@ double percent_apart(double a, double b) { return b == 0 ? 0 : std::abs(a - b) /
 
 // Two-sided 95 % quantile of Student's distribution by degrees of freedom; the normal one beyond the table.
 double t_quantile(std::size_t freedom) {
-  static constexpr std::array<double, 31> table{0,     12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-                                                2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080,
-                                                2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+  static constexpr std::array<double, 31> table{
+      0,     12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+      2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
   return freedom < table.size() ? table[freedom] : 1.96 + 2.4 / static_cast<double>(freedom);
 }
 

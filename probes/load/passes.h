@@ -15,8 +15,9 @@ struct Agreement {
   bool first_discarded = false;  // it differs from the others: caches were filled, or the clock of a CPU came up
   double iops = 0;               // mean of the kept passes
   double mean_us = 0;
-  double spread_percent = 0;      // from the lowest to the highest IOPS of the kept passes, of their mean
-  double confidence_percent = 0;  // half width of the 95 % interval of IOPS, of the mean; from the seconds of the passes
+  double spread_percent = 0;  // from the lowest to the highest IOPS of the kept passes, of their mean
+  double confidence_percent =
+      0;  // half width of the 95 % interval of IOPS, of the mean; from the seconds of the passes
   bool too_noisy = false;
   std::string why;  // in words, when it is too noisy or a pass was left out
 };

@@ -16,8 +16,7 @@ constexpr std::uint32_t kib = 1024;
 // Article 1, test 1: seven sizes, sequential and random, reads and writes, depth 1.
 Plan article1_blocks() {
   Plan plan;
-  const std::vector<Pattern> patterns{
-      {Op::read, false}, {Op::write, false, 0}, {Op::read, true}, {Op::write, true, 0}};
+  const std::vector<Pattern> patterns{{Op::read, false}, {Op::write, false, 0}, {Op::read, true}, {Op::write, true, 0}};
   plan.steps = ladder(patterns, block_ladder(), {1}, {1}, 0);
   plan.seconds = 120;
   plan.ramp_s = 10;
@@ -110,9 +109,7 @@ base::Result<unsigned> parse_mix(std::string_view text) {
                                 base::escape_control(std::string(text))));
 }
 
-double Plan::planned_seconds() const {
-  return static_cast<double>(steps.size()) * passes * (seconds + ramp_s);
-}
+double Plan::planned_seconds() const { return static_cast<double>(steps.size()) * passes * (seconds + ramp_s); }
 
 const std::vector<Preset>& presets() {
   static const std::vector<Preset> all{
@@ -120,7 +117,8 @@ const std::vector<Preset>& presets() {
        article1_blocks},
       {"article1-depth", "4k random read and write, depth 1 to 128, 1 and 8 connections; 120 s, three passes",
        article1_depth},
-      {"vdi-steady", "180 desktops of 20 IOPS: 16k random 80:20 at 3,600 a second; 10 minutes, five passes", vdi_steady},
+      {"vdi-steady", "180 desktops of 20 IOPS: 16k random 80:20 at 3,600 a second; 10 minutes, five passes",
+       vdi_steady},
       {"vdi-heavy", "180 desktops of 50 IOPS: 16k random 20:80 at 9,000 a second; 10 minutes, five passes", vdi_heavy},
       {"element-4k", "4k random 80:20, depth 32 to 128; 10 minutes, one pass", element_4k},
   };
@@ -151,14 +149,15 @@ base::Result<std::uint64_t> parse_bytes(std::string_view text, std::string_view 
   constexpr std::string_view letters = "kmgtKMGT";
   unsigned shift = 0;
   bool known = unit.empty();
-  if (const auto at = unit.empty() ? std::string_view::npos : letters.find(unit.front()); at != std::string_view::npos) {
+  if (const auto at = unit.empty() ? std::string_view::npos : letters.find(unit.front());
+      at != std::string_view::npos) {
     shift = 10 * (static_cast<unsigned>(at % 4) + 1);
     known = unit.size() == 1 || unit.substr(1) == "iB";
   }
   if (!number || !known || *number > ~std::uint64_t{0} >> shift >> 1)
-    return base::fail(ErrorKind::usage, "",
-                      fmt::format("{} \"{}\" is no size; write 4k, 64k or 1G", option,
-                                  base::escape_control(std::string(text))));
+    return base::fail(
+        ErrorKind::usage, "",
+        fmt::format("{} \"{}\" is no size; write 4k, 64k or 1G", option, base::escape_control(std::string(text))));
   return *number << shift;
 }
 

@@ -33,16 +33,16 @@ struct Record {
   // A second each; when the array is full, neighbours are merged and an interval becomes twice as long.
   static constexpr std::size_t most_intervals = 720;
 
-  Histogram latency;            // of all requests that were answered well, in an open loop from the intended start
-  Histogram from_send;          // open loop: the same from when they were sent
-  std::uint64_t ops = 0;        // answered well within the counted time
-  std::uint64_t bytes = 0;      // moved by those
-  std::uint64_t reads = 0;      // among the ops
-  std::uint64_t errors = 0;     // answered with an error
-  std::uint64_t unanswered = 0; // when the pass ended
-  std::uint64_t unsent = 0;     // open loop: intended and never sent
-  std::uint64_t late = 0;       // open loop: sent later than intended because the most allowed were under way
-  std::uint64_t rounds = 0;     // how often the range was gone through
+  Histogram latency;             // of all requests that were answered well, in an open loop from the intended start
+  Histogram from_send;           // open loop: the same from when they were sent
+  std::uint64_t ops = 0;         // answered well within the counted time
+  std::uint64_t bytes = 0;       // moved by those
+  std::uint64_t reads = 0;       // among the ops
+  std::uint64_t errors = 0;      // answered with an error
+  std::uint64_t unanswered = 0;  // when the pass ended
+  std::uint64_t unsent = 0;      // open loop: intended and never sent
+  std::uint64_t late = 0;        // open loop: sent later than intended because the most allowed were under way
+  std::uint64_t rounds = 0;      // how often the range was gone through
   std::uint32_t most_in_flight = 0;
   std::uint32_t first_error = 0;  // the protocol's own code
   double seconds = 0;             // counted time

@@ -95,7 +95,8 @@ wire::Outcome<void> Socket::flush() {
     const ssize_t sent = ::send(fd_, out_.data() + out_begin_, out_end_ - out_begin_, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0) {
       if (errno == EINTR) continue;
-      if (errno == EAGAIN || errno == EPIPE || errno == ECONNRESET) return {};  // what it said before is still to be read
+      if (errno == EAGAIN || errno == EPIPE || errno == ECONNRESET)
+        return {};  // what it said before is still to be read
       return tl::unexpected(wire::failure_from_errno(errno));
     }
     out_begin_ += static_cast<std::size_t>(sent);

@@ -1,5 +1,6 @@
 // One TCP connection of an engine: a buffer of what is to be sent and one of what came, filled and emptied by as few
-// calls to the kernel as possible. Blocking where there is nothing else to wait for, which saves a poll for each answer.
+// calls to the kernel as possible. Blocking where there is nothing else to wait for, which saves a poll for each
+// answer.
 #pragma once
 
 #include <poll.h>

@@ -198,7 +198,8 @@ base::Result<std::unique_ptr<Subject>> open_nfs(const Target& target, const Open
 
 class IscsiSubject : public Subject {
  public:
-  IscsiSubject(IscsiWhere where, const OpenOptions& options) : engine_(std::move(where), options.timeout_s, options.stop) {}
+  IscsiSubject(IscsiWhere where, const OpenOptions& options)
+      : engine_(std::move(where), options.timeout_s, options.stop) {}
 
   wire::Outcome<void> open(bool writes) {
     if (auto opened = engine_.open(); !opened) return opened;
@@ -244,8 +245,7 @@ base::Result<std::unique_ptr<Subject>> open_iscsi(const Target& target, const Op
   if (target.user.empty()) chap.reset();
   IscsiWhere where{addresses->front(), target.iqn, target.lun, options.initiator, chap};
   auto subject = std::make_unique<IscsiSubject>(std::move(where), options);
-  if (auto opened = subject->open(options.writes); !opened)
-    return tl::unexpected(error_of(target, opened.error()));
+  if (auto opened = subject->open(options.writes); !opened) return tl::unexpected(error_of(target, opened.error()));
   return subject;
 }
 

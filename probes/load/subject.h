@@ -34,9 +34,9 @@ class Subject {
 
 struct OpenOptions {
   Consent consent;
-  std::string nfs_version;                                   // 3, 4.0 ...; empty: the highest, as the kernel would
-  std::uint64_t make_bytes = std::uint64_t{256} << 20;       // size of a file of our own
-  unsigned slots = 128;                                      // asked for in an NFS session
+  std::string nfs_version;                              // 3, 4.0 ...; empty: the highest, as the kernel would
+  std::uint64_t make_bytes = std::uint64_t{256} << 20;  // size of a file of our own
+  unsigned slots = 128;                                 // asked for in an NFS session
   double timeout_s = 10;
   std::string initiator;
   std::optional<wire::iscsi::ChapSecrets> chap;

@@ -37,15 +37,16 @@ base::Result<Target> parse_iscsi(std::string_view text) {
   if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
     target.user = std::string(authority.substr(0, at));
     if (target.user.find_first_of(":%") != std::string::npos)
-      return usage("a secret does not belong on a command line: give the user alone, and the secret in MOUNTAUDIT_CHAP_SECRET");
+      return usage(
+          "a secret does not belong on a command line: give the user alone, and the secret in MOUNTAUDIT_CHAP_SECRET");
     authority.remove_prefix(at + 1);
   }
   const auto server = wire::parse_url_server(authority, 3260);
   if (!server) return usage(fmt::format("iSCSI URL: {}; expected {}", server.error().message, form));
   target.host = server->addr.empty() ? server->name : server->addr;
   target.port = server->port;
-  const auto path = slash == std::string_view::npos ? base::Result<std::string>("")
-                                                    : wire::percent_decoded(rest.substr(slash + 1));
+  const auto path =
+      slash == std::string_view::npos ? base::Result<std::string>("") : wire::percent_decoded(rest.substr(slash + 1));
   if (!path) return usage(fmt::format("iSCSI URL: {}; expected {}", path.error().message, form));
   const auto cut = path->find('/');
   const auto number = cut == std::string::npos ? std::nullopt : base::number<std::uint16_t>(path->substr(cut + 1));
@@ -92,16 +93,18 @@ base::Result<void> check_consent(const Target& target, const std::vector<Step>& 
   const auto shown = base::escape_control(target.text);
   for (const auto& step : steps) {
     if (step.pattern.writes() && !writable)
-      return usage(fmt::format("{} writes: name a directory, a device or a LUN as the target, and the same by "
-                               "--allow-write; not allowed for {}",
-                               pattern_name(step.pattern), shown));
+      return usage(
+          fmt::format("{} writes: name a directory, a device or a LUN as the target, and the same by "
+                      "--allow-write; not allowed for {}",
+                      pattern_name(step.pattern), shown));
     if (writable || consent.load) continue;
     if (moves_data(step.pattern.op))
       return usage(fmt::format("reading {} is load that others may feel: allow it with --allow-load", shown));
     if (step.depth > 1 || step.connections > 1 || step.rate > 0)
-      return usage(fmt::format("more than one call at a time is load that others may feel: allow it with --allow-load "
-                               "for {}",
-                               shown));
+      return usage(
+          fmt::format("more than one call at a time is load that others may feel: allow it with --allow-load "
+                      "for {}",
+                      shown));
   }
   return {};
 }
@@ -117,7 +120,8 @@ base::Result<void> check_operations(const Target& target, const std::vector<Step
     if (target.kind == TargetKind::nfs && target.path.empty() && op != Op::null)
       return usage(fmt::format("{} needs a path: nfs://host/export/file", pattern_name(step.pattern)));
     if (target.kind == TargetKind::local && step.connections > 1)
-      return usage("the kernel has the connections of its mount or session: --connections goes with nfs:// and iscsi://");
+      return usage(
+          "the kernel has the connections of its mount or session: --connections goes with nfs:// and iscsi://");
   }
   return {};
 }

@@ -1,6 +1,6 @@
-// The engines of `latency` beside bare loops, libnfs, libiscsi, iscsi-perf and fio, against the same servers in one run:
-// IOPS, p50, p99 and processor time of the client for 4 KiB random reads at depth 1, 32 and 128. Rounds are interleaved
-// and medians are printed, so that what else the machine does falls on all of them.
+// The engines of `latency` beside bare loops, libnfs, libiscsi, iscsi-perf and fio, against the same servers in one
+// run: IOPS, p50, p99 and processor time of the client for 4 KiB random reads at depth 1, 32 and 128. Rounds are
+// interleaved and medians are printed, so that what else the machine does falls on all of them.
 //   load_bench NFS_ADDR:PORT MOUNT_PORT EXPORT/FILE ISCSI_ADDR:PORT IQN LUN [ROUNDS [SECONDS]]
 // FIO in the environment: a fio with the engines nfs and libiscsi.
 #include <fcntl.h>
@@ -288,8 +288,8 @@ void nfs_issue(NfsSlot* slot) {
 
 Figures libnfs(const Setting& setting, unsigned depth) {
   nfs_context* nfs = nfs_init_context();
-  const std::string url = fmt::format("nfs://-/?version=3&nfsport={}&mountport={}&readahead=0", setting.nfs.port(),
-                                      setting.mount_port);
+  const std::string url =
+      fmt::format("nfs://-/?version=3&nfsport={}&mountport={}&readahead=0", setting.nfs.port(), setting.mount_port);
   if (nfs_url* parsed = nfs_parse_url_incomplete(nfs, url.c_str()); parsed != nullptr) nfs_destroy_url(parsed);
   const auto slash = setting.path.rfind('/');
   nfsfh* file = nullptr;
@@ -326,8 +326,8 @@ void iscsi_answered(iscsi_context*, int status, void* command, void* own) {
 }
 void iscsi_issue(IscsiSlot* slot) {
   slot->sent = now_ns();
-  scsi_task* task = iscsi_read16_task(slot->iscsi, slot->lun, slot->loop->order.next() * (block / 512), block, 512, 0, 0,
-                                      0, 0, 0, iscsi_answered, slot);
+  scsi_task* task = iscsi_read16_task(slot->iscsi, slot->lun, slot->loop->order.next() * (block / 512), block, 512, 0,
+                                      0, 0, 0, 0, iscsi_answered, slot);
   scsi_task_add_data_in_buffer(task, static_cast<int>(block), slot->data.data());
 }
 
@@ -388,9 +388,9 @@ Ended run_program(const std::vector<std::string>& words) {
 // Its last line says "iops average 12345 (48 MB/s)"; latencies it does not tell.
 Figures iscsi_perf(const Setting& setting, unsigned depth) {
   const int seconds = std::max(1, static_cast<int>(setting.seconds));
-  const Ended ended =
-      run_program({"timeout", "60", "iscsi-perf", "-m", std::to_string(depth), "-b", std::to_string(block / 512), "-r",
-                   "-t", std::to_string(seconds), fmt::format("iscsi://{}/{}/{}", setting.iscsi.text(), setting.target, setting.lun)});
+  const Ended ended = run_program({"timeout", "60", "iscsi-perf", "-m", std::to_string(depth), "-b",
+                                   std::to_string(block / 512), "-r", "-t", std::to_string(seconds),
+                                   fmt::format("iscsi://{}/{}/{}", setting.iscsi.text(), setting.target, setting.lun)});
   const auto at = ended.out.rfind("iops average");
   if (at == std::string::npos) give_up("iscsi-perf: " + ended.out.substr(0, 200));
   const double iops = std::atof(ended.out.c_str() + at + std::strlen("iops average"));
@@ -398,27 +398,42 @@ Figures iscsi_perf(const Setting& setting, unsigned depth) {
 }
 
 Figures fio(const Setting& setting, unsigned depth, bool nfs, const std::string& program) {
-  std::vector<std::string> words{"timeout",           "60",           program,        "--name=x",
-                                 "--rw=randread",     "--bs=4096",    "--time_based", "--thread",
-                                 "--random_generator=lfsr", "--size=64m", "--output-format=json", "--percentile_list=50:99",
-                                 fmt::format("--iodepth={}", depth), fmt::format("--runtime={}", std::max(1, static_cast<int>(setting.seconds)))};
+  std::vector<std::string> words{"timeout",
+                                 "60",
+                                 program,
+                                 "--name=x",
+                                 "--rw=randread",
+                                 "--bs=4096",
+                                 "--time_based",
+                                 "--thread",
+                                 "--random_generator=lfsr",
+                                 "--size=64m",
+                                 "--output-format=json",
+                                 "--percentile_list=50:99",
+                                 fmt::format("--iodepth={}", depth),
+                                 fmt::format("--runtime={}", std::max(1, static_cast<int>(setting.seconds)))};
   if (nfs) {
     const auto slash = setting.path.rfind('/');
     words.push_back("--ioengine=nfs");
-    words.push_back(fmt::format("--nfs_url=nfs://{}{}?version=3&nfsport={}&mountport={}&readahead=0", setting.nfs.host(),
-                                setting.path.substr(0, slash), setting.nfs.port(), setting.mount_port));
+    words.push_back(fmt::format("--nfs_url=nfs://{}{}?version=3&nfsport={}&mountport={}&readahead=0",
+                                setting.nfs.host(), setting.path.substr(0, slash), setting.nfs.port(),
+                                setting.mount_port));
     words.push_back("--filename=" + setting.path.substr(slash));
   } else {
     words.push_back("--ioengine=libiscsi");
-    words.push_back(fmt::format("--filename=iscsi\\://{}\\:{}/{}/{}", setting.iscsi.host(), setting.iscsi.port(), [&] {
-      std::string escaped;
-      for (const char c : setting.target) escaped += c == ':' ? std::string("\\:") : std::string(1, c);
-      return escaped;
-    }(), setting.lun));
+    words.push_back(fmt::format(
+        "--filename=iscsi\\://{}\\:{}/{}/{}", setting.iscsi.host(), setting.iscsi.port(),
+        [&] {
+          std::string escaped;
+          for (const char c : setting.target) escaped += c == ':' ? std::string("\\:") : std::string(1, c);
+          return escaped;
+        }(),
+        setting.lun));
   }
   const Ended ended = run_program(words);
   const auto begin = ended.out.find('{');
-  const auto document = begin == std::string::npos ? tl::unexpected(base::Error{}) : base::parse_json(ended.out.substr(begin), "fio");
+  const auto document =
+      begin == std::string::npos ? tl::unexpected(base::Error{}) : base::parse_json(ended.out.substr(begin), "fio");
   if (!document) give_up("fio: " + ended.out.substr(0, 300));
   const auto& job = document->at("jobs").at(0);
   const auto& read = job.at("read");
@@ -455,7 +470,8 @@ double median(std::vector<double> values) {
 
 void table(const std::string& title, const std::vector<Row>& rows, int rounds) {
   for (const unsigned depth : {1U, 32U, 128U}) {
-    fmt::print("\n{}, depth {}\n  {:<24} {:>9} {:>9} {:>9} {:>10}\n", title, depth, "", "IOPS", "p50 us", "p99 us", "CPU us/op");
+    fmt::print("\n{}, depth {}\n  {:<24} {:>9} {:>9} {:>9} {:>10}\n", title, depth, "", "IOPS", "p50 us", "p99 us",
+               "CPU us/op");
     std::vector<std::vector<Figures>> all(rows.size());
     std::vector<std::string> errors(rows.size());
     for (int round = 0; round < rounds; ++round) {
@@ -478,8 +494,8 @@ void table(const std::string& title, const std::vector<Row>& rows, int rounds) {
         return median(values);
       };
       const auto shown = [](double us) { return us > 0 ? fmt::format("{:.0f}", us) : std::string("-"); };
-      fmt::print("  {:<24} {:>9.0f} {:>9} {:>9} {:>10.1f}\n", rows[i].name, of(&Figures::iops), shown(of(&Figures::p50_us)),
-                 shown(of(&Figures::p99_us)), of(&Figures::cpu_us));
+      fmt::print("  {:<24} {:>9.0f} {:>9} {:>9} {:>10.1f}\n", rows[i].name, of(&Figures::iops),
+                 shown(of(&Figures::p50_us)), shown(of(&Figures::p99_us)), of(&Figures::cpu_us));
     }
     std::fflush(stdout);
   }
@@ -512,28 +528,33 @@ int main(int argc, char** argv) {
 
   const auto place = open_place(setting, "3");
   setting.range = std::min(setting.range, place->size());
-  std::vector<Row> rows{{"send/recv loop", [&](unsigned depth) { return bare_nfs(setting, depth, place->handle(), setting.nfs); }},
-                        {"libnfs loop", [&](unsigned depth) { return libnfs(setting, depth); }}};
-  if (fio_program != nullptr) rows.push_back({"fio nfs", [&](unsigned depth) { return fio(setting, depth, true, fio_program); }});
+  std::vector<Row> rows{
+      {"send/recv loop", [&](unsigned depth) { return bare_nfs(setting, depth, place->handle(), setting.nfs); }},
+      {"libnfs loop", [&](unsigned depth) { return libnfs(setting, depth); }}};
+  if (fio_program != nullptr)
+    rows.push_back({"fio nfs", [&](unsigned depth) { return fio(setting, depth, true, fio_program); }});
   for (const char* version : {"3", "4.0", "4.2"})
-    rows.push_back({fmt::format("mountaudit NFSv{}", version), [&, version](unsigned depth) { return ours_nfs(setting, depth, version); }});
+    rows.push_back({fmt::format("mountaudit NFSv{}", version),
+                    [&, version](unsigned depth) { return ours_nfs(setting, depth, version); }});
   table("NFS READ 4 KiB", rows, rounds);
 
   rows = {{"send/recv loop", [&](unsigned depth) { return bare_iscsi(setting, depth); }},
           {"libiscsi loop", [&](unsigned depth) { return libiscsi(setting, depth); }},
           {"iscsi-perf", [&](unsigned depth) { return iscsi_perf(setting, depth); }}};
-  if (fio_program != nullptr) rows.push_back({"fio libiscsi", [&](unsigned depth) { return fio(setting, depth, false, fio_program); }});
+  if (fio_program != nullptr)
+    rows.push_back({"fio libiscsi", [&](unsigned depth) { return fio(setting, depth, false, fio_program); }});
   rows.push_back({"mountaudit iSCSI", [&](unsigned depth) { return ours_iscsi(setting, depth); }});
   table("iSCSI READ 4 KiB", rows, rounds);
 
   wire_test::Peer instant(wire_test::serve(instant_answer));
-  table("NFS READ 4 KiB, answered at once in this process",
-        {{"send/recv loop", [&](unsigned depth) { return bare_nfs(setting, depth, place->handle(), instant.address()); }},
-         {"mountaudit NFSv3",
-          [&](unsigned depth) {
-            NfsEngine engine(place.get(), instant.address(), 3, 5);
-            return run_engine(setting, engine, depth);
-          }}},
-        rounds);
+  table(
+      "NFS READ 4 KiB, answered at once in this process",
+      {{"send/recv loop", [&](unsigned depth) { return bare_nfs(setting, depth, place->handle(), instant.address()); }},
+       {"mountaudit NFSv3",
+        [&](unsigned depth) {
+          NfsEngine engine(place.get(), instant.address(), 3, 5);
+          return run_engine(setting, engine, depth);
+        }}},
+      rounds);
   return 0;
 }

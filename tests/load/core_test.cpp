@@ -130,7 +130,8 @@ TEST_CASE("histogram: the sum of two is that of all samples, and its buckets hol
 }
 
 TEST_CASE("block order: every block once in each round, and another order in the next") {
-  for (const std::uint64_t blocks : {1ULL, 2ULL, 3ULL, 4ULL, 5ULL, 7ULL, 8ULL, 9ULL, 100ULL, 1000ULL, 4095ULL, 4096ULL, 4097ULL, 65536ULL}) {
+  for (const std::uint64_t blocks :
+       {1ULL, 2ULL, 3ULL, 4ULL, 5ULL, 7ULL, 8ULL, 9ULL, 100ULL, 1000ULL, 4095ULL, 4096ULL, 4097ULL, 65536ULL}) {
     BlockOrder order = BlockOrder::random(blocks, blocks * 7 + 1);
     std::vector<std::uint64_t> first;
     for (int round = 0; round < 3; ++round) {
@@ -210,7 +211,8 @@ TEST_CASE("plan: sizes, lists and mixes as the user writes them") {
   CHECK(*parse_list("1..128", "--depth", 1024, false) == std::vector<std::uint64_t>{1, 2, 4, 8, 16, 32, 64, 128});
   CHECK(*parse_list("4k..256k", "--block", 1 << 20, true) ==
         std::vector<std::uint64_t>{4096, 8192, 16384, 32768, 65536, 131072, 262144});
-  for (const char* bad : {"", "0", "1,,2", "1..", "..4", "2000", "x"}) CHECK_FALSE(parse_list(bad, "--depth", 1024, false));
+  for (const char* bad : {"", "0", "1,,2", "1..", "..4", "2000", "x"})
+    CHECK_FALSE(parse_list(bad, "--depth", 1024, false));
   CHECK_FALSE(parse_list("1000", "--block", 1 << 20, true));
   CHECK(*parse_mix("80:20") == 80);
   CHECK(*parse_mix("0:100") == 0);

@@ -129,7 +129,7 @@ TEST_CASE("a stall shows in the open loop's percentiles and not in the closed lo
   DelayEngine open(stalling());
   const auto in_open = drive(open, {{Op::read, true}, 4096, 4, 1, 500}, options);
   CHECK(in_closed->latency.percentile_ns(90) < 100.0 * ms);
-  CHECK(in_closed->latency.max_ns() > 500 * ms);       // seen, four times
+  CHECK(in_closed->latency.max_ns() > 500 * ms);           // seen, four times
   CHECK(in_open->latency.percentile_ns(90) > 300.0 * ms);  // 600 of 1500 ms were hit
   CHECK(in_open->from_send.percentile_ns(90) < 100.0 * ms);
   CHECK(in_open->late > 100);
