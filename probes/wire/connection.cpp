@@ -22,8 +22,10 @@ std::uint32_t random_word() {
   return word;
 }
 
+}  // namespace
+
 // As bindresvport(3), with the range of the kernel's own client (665 to 1023); a few tries, then any port.
-bool bind_reserved(int fd, int family) {
+bool bind_reserved_port(int fd, int family) {
   constexpr std::uint32_t low = 665;
   constexpr std::uint32_t high = 1023;
   std::uint32_t port = low + random_word() % (high - low + 1);
@@ -43,8 +45,6 @@ bool bind_reserved(int fd, int family) {
   }
   return false;
 }
-
-}  // namespace
 
 Failure failure_from_errno(int error) {
   switch (error) {
@@ -84,7 +84,7 @@ void Connection::begin() {
   if (fd_ < 0) return break_with(failure_from_errno(errno));
   const int one = 1;
   ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  if (options_.reserved_port && bind_reserved(fd_, peer_.family())) {
+  if (options_.reserved_port && bind_reserved_port(fd_, peer_.family())) {
     reserved_ = true;
     const linger now{1, 0};
     ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);

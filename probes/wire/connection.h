@@ -37,6 +37,9 @@ std::optional<TcpFacts> tcp_facts_of(int fd);
 
 Failure failure_from_errno(int error);  // of connect(2), send(2), recv(2)
 
+// A source port below 1024, as exports without "insecure" demand; false where the process may not have one.
+bool bind_reserved_port(int fd, int family);
+
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   struct Options {

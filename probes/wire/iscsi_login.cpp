@@ -247,8 +247,9 @@ std::optional<Failure> Login::check_proof() const {
 }
 
 TextKeys Login::operational_offer() const {
-  TextKeys keys = {{"HeaderDigest", "CRC32C,None"},
-                   {"DataDigest", "CRC32C,None"},
+  const char* digests = offer_.lean ? "None" : "CRC32C,None";
+  TextKeys keys = {{"HeaderDigest", digests},
+                   {"DataDigest", digests},
                    {"MaxRecvDataSegmentLength", fmt::format("{}", offer_.max_recv_bytes)},
                    {"DefaultTime2Wait", "0"},        // the larger one counts
                    {"DefaultTime2Retain", "3600"}};  // the smaller one counts
@@ -259,9 +260,9 @@ TextKeys Login::operational_offer() const {
                            {"MaxBurstLength", "16777215"},
                            {"FirstBurstLength", "16777215"},
                            {"MaxOutstandingR2T", "65535"},
-                           {"DataPDUInOrder", "No"},  // Yes where either side says so
-                           {"DataSequenceInOrder", "No"},
-                           {"ErrorRecoveryLevel", "2"},
+                           {"DataPDUInOrder", offer_.lean ? "Yes" : "No"},  // Yes where either side says so
+                           {"DataSequenceInOrder", offer_.lean ? "Yes" : "No"},
+                           {"ErrorRecoveryLevel", offer_.lean ? "0" : "2"},
                            {"TaskReporting", "FastAbort,ResponseFence,RFC3720"}};
   keys.insert(keys.end(), normal.begin(), normal.end());
   return keys;

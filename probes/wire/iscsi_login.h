@@ -33,6 +33,7 @@ struct LoginOffer {
   std::optional<ChapSecrets> chap;
   Isid isid = {};
   std::uint32_t max_recv_bytes = 262144;  // MaxRecvDataSegmentLength that we declare
+  bool lean = false;  // no digests and no error recovery: as a session for speed is set up, not to learn the maxima
 };
 
 struct KeyRow {

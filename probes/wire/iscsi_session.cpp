@@ -409,6 +409,16 @@ Outcome<void> Session::logout(io::Time until) {
   }
 }
 
+Outcome<Released> Session::release() {
+  if (broken_) return tl::unexpected(*broken_);
+  if (!logged_in_) return fail(Reason::not_asked, "no session");
+  if (reader_.inside_pdu()) return fail(Reason::unexpected_pdu, "the target sent what it was not asked for");
+  Released out{fd_, cmd_sn_, exp_stat_sn_, exp_cmd_sn_, max_cmd_sn_, result_};
+  fd_ = -1;
+  logged_in_ = false;
+  return out;
+}
+
 std::string Session::local_address() const {
   if (fd_ < 0) return {};
   Address own;

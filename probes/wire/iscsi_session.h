@@ -41,6 +41,16 @@ struct ScsiStatus {
   Bytes sense;
 };
 
+// A session that goes on in other hands: the descriptor, and what the next PDU has to say.
+struct Released {
+  int fd = -1;
+  std::uint32_t cmd_sn = 1;
+  std::uint32_t exp_stat_sn = 0;
+  std::uint32_t exp_cmd_sn = 0;
+  std::uint32_t max_cmd_sn = 0;
+  LoginResult login;
+};
+
 class Session {
  public:
   Session(const Address& peer, Limits limits);
@@ -61,6 +71,9 @@ class Session {
   // behind.
   Outcome<void> logout(io::Time until);
   void close();
+  // Gives the session away, for who sends many commands at once: the caller logs out and closes. Not while a part of a
+  // PDU has come.
+  Outcome<Released> release();
 
   bool logged_in() const { return logged_in_; }
   const std::optional<Failure>& broken() const { return broken_; }

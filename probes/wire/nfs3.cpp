@@ -92,6 +92,23 @@ Call create_new(const Bytes& directory, const std::string& name) {
 }
 Call remove(const Bytes& directory, const std::string& name) { return name_call(12, directory, name); }
 
+Call read(const Bytes& handle, std::uint64_t offset, std::uint32_t bytes) {
+  XdrWriter args;
+  args.opaque(handle).u64(offset).u32(bytes);
+  Call call{program::nfs, 3, 6, AuthFlavor::sys};
+  call.args = args.take();
+  return call;
+}
+
+Call write(const Bytes& handle, std::uint64_t offset, std::uint32_t bytes) {
+  constexpr std::uint32_t file_sync = 2;  // as the kernel's client writes one block past its cache
+  XdrWriter args;
+  args.opaque(handle).u64(offset).u32(bytes).u32(file_sync).u32(bytes);
+  Call call{program::nfs, 3, 7, AuthFlavor::sys};
+  call.args = args.take();
+  return call;
+}
+
 Outcome<Attributes> decode_getattr(View results) {
   XdrReader in(results);
   Failure failure;

@@ -50,6 +50,9 @@ Call lookup(const Bytes& directory, const std::string& name);
 // A new file of mode 0600; GUARDED: one that is there already is an error and never taken for ours.
 Call create_new(const Bytes& directory, const std::string& name);
 Call remove(const Bytes& directory, const std::string& name);
+// Of the latency probe. `write` ends where the data begins: `bytes` of it and their padding follow the call.
+Call read(const Bytes& handle, std::uint64_t offset, std::uint32_t bytes);
+Call write(const Bytes& handle, std::uint64_t offset, std::uint32_t bytes);
 
 // A status other than NFS3_OK is Reason::status with the code.
 Outcome<Attributes> decode_getattr(View results);

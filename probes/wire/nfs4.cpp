@@ -363,6 +363,15 @@ Compound& Compound::delegreturn(const StateId& delegation) {
   begin(Op::delegreturn).fixed(delegation);
   return *this;
 }
+Compound& Compound::read(const StateId& state, std::uint64_t offset, std::uint32_t bytes) {
+  begin(Op::read).fixed(state).u64(offset).u32(bytes);
+  return *this;
+}
+Compound& Compound::write(const StateId& state, std::uint64_t offset, std::uint32_t bytes) {
+  constexpr std::uint32_t file_sync = 2;  // as the kernel's client writes one block past its cache
+  begin(Op::write).fixed(state).u64(offset).u32(file_sync).u32(bytes);
+  return *this;
+}
 Compound& Compound::reclaim_complete() {
   begin(Op::reclaim_complete).boolean(false);
   return *this;

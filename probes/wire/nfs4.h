@@ -25,9 +25,11 @@ enum class Op : std::uint32_t {
   open = 18,
   putfh = 22,
   putrootfh = 24,
+  read = 25,
   readdir = 26,
   remove = 28,
   secinfo = 33,
+  write = 38,
   exchange_id = 42,
   create_session = 43,
   destroy_session = 44,
@@ -193,6 +195,9 @@ class Compound {
   Compound& close(const StateId& opened);
   Compound& remove(std::string_view name);
   Compound& delegreturn(const StateId& delegation);
+  // Of the latency probe. `write` ends where the data begins: `bytes` of it and their padding follow the call.
+  Compound& read(const StateId& state, std::uint64_t offset, std::uint32_t bytes);
+  Compound& write(const StateId& state, std::uint64_t offset, std::uint32_t bytes);
   Compound& reclaim_complete();
   Compound& destroy_session(const SessionId& session);
   Compound& destroy_clientid(std::uint64_t client_id);
