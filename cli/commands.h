@@ -41,6 +41,7 @@ bool takes(const Command& command, const Option& option);
 base::Result<int> run_audit(const Settings& settings);
 base::Result<int> run_collect(const Settings& settings);
 base::Result<int> run_probe(const Settings& settings);
+base::Result<int> run_latency(const Settings& settings);
 base::Result<int> run_compare(const Settings& settings);
 base::Result<int> run_rules_list(const Settings& settings);
 base::Result<int> run_rules_explain(const Settings& settings);

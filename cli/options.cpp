@@ -5,6 +5,7 @@
 #include "audit/eval/rules.h"
 #include "audit/report/formats.h"
 #include "probes/io/host.h"
+#include "probes/load/plan.h"
 
 namespace cli {
 
@@ -32,6 +33,17 @@ std::vector<std::string> compare_formats() { return {"text", "json"}; }
 std::vector<std::string> media() { return {"flash", "disk", "cloud-ssd"}; }
 std::vector<std::string> levels() { return {"error", "warning", "notice", "never"}; }
 std::vector<std::string> languages() { return {"en", "ja"}; }
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const auto& preset : load::presets()) names.emplace_back(preset.name);
+  return names;
+}
+std::vector<std::string> pattern_names() {
+  return {"read", "randread", "write", "randwrite", "rw", "randrw", "null", "getattr", "tur", "nop"};
+}
+std::vector<std::string> nfs_versions() { return {"3", "4.0", "4.1", "4.2"}; }
+std::vector<std::string> verifications() { return {"kernel-vs-wire"}; }
 
 constexpr std::array table = {
     Option{"--root", "", "DIR", reading,
@@ -87,6 +99,53 @@ constexpr std::array table = {
     Option{"--follow-grace", "", "TIME", probing,
            "first watch the server for so long through a restart or takeover: tells the length of its grace period",
            &Settings::follow_grace},
+    Option{"--allow-load", "", "", loading,
+           "consent: read the target, or ask it more than one thing at a time. Others who use it may feel that",
+           &Settings::allow_load},
+    Option{"--allow-write", "", "PLACE", loading,
+           "consent: the directory where a file may be made, loaded and removed, or the device or LUN that may be "
+           "overwritten; the same as the target. Nothing that was there before is written to",
+           &Settings::allow_writes},
+    Option{"--preset", "", "NAME", loading, "load of an article: pattern, sizes, depths, rate, times and passes",
+           &Settings::preset, Offer::words, preset_names},
+    Option{"--pattern", "", "NAME", loading,
+           "read, randread, write, randwrite, rw or randrw as fio names them, null or getattr (NFS), tur or nop (iSCSI). "
+           "Default randread; without consent getattr, null or tur",
+           &Settings::pattern, Offer::words, pattern_names},
+    Option{"--mix", "", "R:W", loading, "reads and writes in percent: 80:20", &Settings::mix},
+    Option{"--block", "", "SIZES", loading, "sizes of a request: 4k (default), 4k,64k or 4k..256k", &Settings::block},
+    Option{"--depth", "", "LIST", loading, "requests under way at once: 1..128 (default) or 1,32", &Settings::depth},
+    Option{"--connections", "", "LIST", loading,
+           "TCP connections to an NFS server, or sessions with an iSCSI target: 1 (default), or 1,8 to see what nconnect "
+           "would bring",
+           &Settings::connections},
+    Option{"--rate", "", "N", loading,
+           "open loop: so many requests a second at fixed times, latency from the intended start; --depth is the most "
+           "under way (default 128)",
+           &Settings::rate},
+    Option{"--passes", "", "N", loading, "how often each step is measured (default 3)", &Settings::passes},
+    Option{"--seconds", "", "TIME", loading, "of one pass (default 2s)", &Settings::seconds},
+    Option{"--ramp", "", "TIME", loading, "load before the counting begins (default 500ms)", &Settings::ramp},
+    Option{"--size", "", "SIZE", loading, "of the file that is made (default 256M)", &Settings::size},
+    Option{"--working-set", "", "SIZE", loading, "only the first so many bytes of the target", &Settings::working_set},
+    Option{"--max-iops", "", "N", loading, "never more requests a second than this", &Settings::max_iops},
+    Option{"--max-bytes", "", "SIZE", loading, "end when so much was moved", &Settings::max_bytes},
+    Option{"--guard-p99", "", "TIME", loading, "end when the p99 of two seconds in a row is above this",
+           &Settings::guard_p99},
+    Option{"--guard-errors", "", "N", loading, "end after more than so many errors in a pass", &Settings::guard_errors},
+    Option{"--timeout", "", "TIME", loading, "without an answer for so long the target counts as gone (default 10s)",
+           &Settings::timeout},
+    Option{"--nfs-version", "", "V", loading, "3, 4.0, 4.1 or 4.2 (default the highest, as the kernel would)",
+           &Settings::nfs_version, Offer::words, nfs_versions},
+    Option{"--seed", "", "N", loading, "of the order of blocks, to repeat a run", &Settings::seed},
+    Option{"--start-at", "", "TIME", loading,
+           "begin at 14:30, 14:30:00 or @SECONDS since 1970, each pass on a grid from there: several machines together, "
+           "then compare --sum",
+           &Settings::start_at},
+    Option{"--verify", "", "WHAT", loading,
+           "kernel-vs-wire: the same file or device as a path and as a URL; says which share of the latency the client "
+           "adds",
+           &Settings::verify, Offer::words, verifications},
     Option{"--raw", "", "DIR", collecting, "write the texts that were read to a new directory, for --root",
            &Settings::raw, Offer::directory},
     Option{"--profile", "", "NAME", judging, "judge for this use; without it the use is found", &Settings::profile,

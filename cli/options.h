@@ -59,6 +59,29 @@ struct Settings {
   std::string depth;
   std::string digits;
 
+  bool allow_load = false;
+  std::vector<std::string> allow_writes;
+  std::string preset;
+  std::vector<std::string> pattern;
+  std::string mix;
+  std::string block;
+  std::string depth;
+  std::string connections;
+  std::string rate;
+  std::string passes;
+  std::string seconds;
+  std::string ramp;
+  std::string size;
+  std::string working_set;
+  std::string max_iops;
+  std::string max_bytes;
+  std::string guard_p99;
+  std::string guard_errors;
+  std::string nfs_version;
+  std::string seed;
+  std::string start_at;
+  std::string verify;
+
   std::vector<std::string> words;  // arguments that are no flags
 };
 
@@ -77,6 +100,7 @@ enum Group : std::uint16_t {
   logging_in = 1024,   // as whom iSCSI targets are asked
   node_logins = 2048,  // whether those of a node are logged in to
   comparing = 4096,    // compare alone
+  loading = 8192,      // latency alone
 };
 
 // What a shell offers behind the flag.

@@ -36,7 +36,10 @@ void add_options(CLI::App& app, const Command& command, Settings& settings) {
           } else if constexpr (std::is_same_v<M, std::string>) {
             app.add_option(names, settings.*member)->multi_option_policy(CLI::MultiOptionPolicy::Throw);
           } else {
-            app.add_option(names, settings.*member)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+            app.add_option(names, settings.*member)
+                ->expected(1)
+                ->allow_extra_args(false)
+                ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
           }
         },
         option.member);

@@ -334,8 +334,8 @@ class TextReport {
 
   bool nothing_to_audit() const {
     return report_.facts != nullptr && report_.facts->nfs.mounts.empty() && report_.facts->mounts.empty() &&
-           report_.facts->nfs.servers.empty() && report_.facts->iscsi.portals.empty() && report_.findings.empty() &&
-           report_.unknown.empty();
+           report_.facts->nfs.servers.empty() && report_.facts->iscsi.portals.empty() &&
+           report_.facts->latency.runs.empty() && report_.findings.empty() && report_.unknown.empty();
   }
   bool healthy() const {
     return !nothing_to_audit() && report_.facts != nullptr &&
