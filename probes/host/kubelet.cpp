@@ -66,25 +66,6 @@ std::optional<KubeletPath> parse_kubelet_path(std::string_view target) {
       path.vol_data = {path_of(parts, i + 2) + "/volumes/kubernetes.io~csi/" + path.volume + "/vol_data.json"};
       return path;
     }
-    if (parts[i] == "pods" && is_uid(parts[i + 1]) && parts[i + 2] == "volumeDevices") {
-      path.kind = KubeletPath::Kind::block;
-      path.pod_uid = parts[i + 1];
-      path.plugin = parts[i + 3];
-      path.volume = parts[i + 4];
-      path.vol_data = {path_of(parts, i) + "/plugins/kubernetes.io/csi/volumeDevices/" + path.volume +
-                       "/data/vol_data.json"};
-      return path;
-    }
-    // .../plugins/kubernetes.io/csi/volumeDevices/publish/PV/UID: the device itself, bound to a file
-    if (i + 6 < count && parts[i] == "plugins" && parts[i + 2] == "csi" && parts[i + 3] == "volumeDevices" &&
-        parts[i + 4] == "publish" && is_uid(parts[i + 6])) {
-      path.kind = KubeletPath::Kind::block;
-      path.pod_uid = parts[i + 6];
-      path.plugin = "csi";
-      path.volume = parts[i + 5];
-      path.vol_data = {path_of(parts, i + 4) + "/" + path.volume + "/data/vol_data.json"};
-      return path;
-    }
     if (i + 5 < count && parts[i] == "plugins" && parts[i + 1] == "kubernetes.io" && parts[i + 2] == "csi" &&
         parts[i + 5] == "globalmount") {
       path.kind = KubeletPath::Kind::staged;
@@ -222,22 +203,6 @@ void read_kubelet(Reading& reading) {
     mount.kubelet = resolve(*path, read_vol_data(reading, *path, known), pods);
     reading.facts().node.kubelet = true;  // its mounts show it, where its directory is not part of a copy
   }
-  const auto resolve_all = [&](std::vector<facts::BlockUse>& users) {
-    for (facts::BlockUse& use : users) {
-      const auto path = parse_kubelet_path(use.name);
-      if (!path) {
-        use.kubelet = facts::Fact<facts::KubeletVolume>::absent();
-        continue;
-      }
-      use.kubelet = resolve(*path, read_vol_data(reading, *path, known), pods);
-      reading.facts().node.kubelet = true;
-      if (use.kubelet->pv.has_value()) use.volume = use.kubelet->pv;
-    }
-  };
-  if (auto& maps = reading.facts().multipath.maps; maps.has_value())
-    for (auto& map : *maps) resolve_all(map.users);
-  if (auto& devices = reading.facts().block.devices; devices.has_value())
-    for (auto& device : *devices) resolve_all(device.users);
 }
 
 }  // namespace probes

@@ -18,7 +18,6 @@ struct KubeletPath {
   enum class Kind : unsigned char {
     volume,   // .../pods/UID/volumes/PLUGIN/VOLUME[/mount]
     subpath,  // .../pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX
-    block,    // .../pods/UID/volumeDevices/PLUGIN/PV, .../csi/volumeDevices/publish/PV/UID: a raw block volume
     staged,   // .../plugins/kubernetes.io/csi/DRIVER/HASH/globalmount, before 1.24 .../csi/pv/PV/globalmount
   };
   Kind kind = Kind::volume;
