@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "audit/base/result.h"
@@ -46,6 +47,9 @@ class Reading {
   void note(const std::vector<Note>& notes);
   void malformed(const std::string& reason);
   void malformed(const base::Error& error);  // with line and column where it tells them
+  // The table that the mounts probe read, in the form of /proc/PID/mountinfo; empty: there was none in that form.
+  void keep_mount_table(std::string text) { mount_table_ = std::move(text); }
+  const std::string& mount_table() const { return mount_table_; }
   // Makes the row of the text read last say how it went until now, its parsing included.
   facts::Source& last_row() { return facts_.sources.back(); }
 
@@ -56,6 +60,7 @@ class Reading {
   const Host& host_;
   facts::Facts& facts_;
   const char* probe_ = "";
+  std::string mount_table_;
 };
 
 enum class ProbeClass : unsigned char { passive, wire, load };
@@ -74,6 +79,7 @@ void read_kernel(Reading& reading);           // node and kernel: probes/host/ke
 void read_mounts(Reading& reading);           // mounts and nfs: probes/host/nfs_read.cpp
 void read_fstab(Reading& reading);            // config.fstab: probes/host/fstab.cpp
 void read_trident(Reading& reading);          // config.trident: probes/host/trident.cpp
+void read_storage(Reading& reading);          // iscsi, block, multipath: probes/host/storage_read.cpp
 void read_kubelet(Reading& reading);          // nfs.mounts[].kubelet: probes/host/kubelet.cpp
 void read_tunables(Reading& reading);         // kernel.settings, kernel.rpc: probes/host/tunables.cpp
 void read_client_identity(Reading& reading);  // nfs.identity: probes/host/client_identity.cpp

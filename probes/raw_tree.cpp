@@ -15,6 +15,8 @@
 #include "audit/base/text.h"
 #include "probes/host/scrub.h"
 #include "probes/host/scrub_file.h"
+#include "probes/host/sysfs_text.h"
+#include "probes/host/sysfs_walk.h"
 #include "probes/io/root_dir.h"
 
 namespace probes {
@@ -68,10 +70,8 @@ Result<std::string> RecordingHost::link(std::string_view path) const {
 
 Result<std::string> RecordingHost::command(std::string_view name) const {
   auto text = host_.command(name);
-  if (text && name == "dmesg")
-    record_->now.commands.insert_or_assign(std::string(name), scrub_lines(*text));
-  else if (text && name == "mount-l")
-    record_->now.commands.insert_or_assign(std::string(name), scrub_mounts(*text));
+  if (text)
+    record_->now.commands.insert_or_assign(std::string(name), scrub_command(name, *text));
   else
     record_->now.commands.insert_or_assign(std::string(name), text);
   return text;
@@ -79,7 +79,10 @@ Result<std::string> RecordingHost::command(std::string_view name) const {
 
 Result<std::string> RecordingHost::answer(std::string_view question) const {
   auto text = host_.answer(question);
-  record_->now.answers.insert_or_assign(std::string(question), text);
+  if (text && question == storage_question)
+    record_->now.answers.insert_or_assign(std::string(question), scrub_sysfs_text(*text));
+  else
+    record_->now.answers.insert_or_assign(std::string(question), text);
   return text;
 }
 

@@ -13,6 +13,8 @@ constexpr std::array passive{
     Probe{"mounts", ProbeClass::passive, "mount table and NFS counters of the kernel", read_mounts},
     Probe{"fstab", ProbeClass::passive, "what /etc/fstab asks for", read_fstab},
     Probe{"trident", ProbeClass::passive, "what Trident's node plugin was told to mount", read_trident},
+    Probe{"iscsi", ProbeClass::passive, "iSCSI sessions, their disks, multipath maps, and what files ask of them",
+          read_storage},
     Probe{"kubelet", ProbeClass::passive, "pods, volumes and virtual machines behind mounts", read_kubelet},
     Probe{"tunables", ProbeClass::passive, "tunables of the NFS client: live, and as files set them", read_tunables},
     Probe{"identity", ProbeClass::passive, "who the NFSv4 client says it is, as hashes", read_client_identity},

@@ -189,6 +189,14 @@ facts::KubeletVolume resolve(const KubeletPath& path, const VolData& data, const
   return volume;
 }
 
+// ".../csi/volumeDevices/publish/PV/UID" and ".../volumeDevices/PLUGIN/PV": the device of a block volume.
+facts::Fact<std::string> raw_volume(std::string_view path) {
+  const auto parts = base::split(path, '/');
+  const auto at = std::find(parts.begin(), parts.end(), "volumeDevices");
+  if (parts.end() - at < 3) return facts::Fact<std::string>::absent();
+  return std::string(at[2]);
+}
+
 }  // namespace
 
 void read_kubelet(Reading& reading) {
@@ -203,6 +211,23 @@ void read_kubelet(Reading& reading) {
     mount.kubelet = resolve(*path, read_vol_data(reading, *path, known), pods);
     reading.facts().node.kubelet = true;  // its mounts show it, where its directory is not part of a copy
   }
+  const auto resolve_use = [&](facts::BlockUse& use) {
+    const auto path = parse_kubelet_path(use.name);
+    if (!path) {
+      use.kubelet = facts::Fact<facts::KubeletVolume>::absent();
+      use.volume = raw_volume(use.name);
+      return;
+    }
+    use.kubelet = resolve(*path, read_vol_data(reading, *path, known), pods);
+    use.volume = use.kubelet->pv;
+    reading.facts().node.kubelet = true;
+  };
+  if (reading.facts().block.devices.has_value())
+    for (facts::BlockDevice& device : *reading.facts().block.devices)
+      for (facts::BlockUse& use : device.users) resolve_use(use);
+  if (reading.facts().multipath.maps.has_value())
+    for (facts::MultipathMap& map : *reading.facts().multipath.maps)
+      for (facts::BlockUse& use : map.users) resolve_use(use);
 }
 
 }  // namespace probes

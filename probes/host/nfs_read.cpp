@@ -51,6 +51,7 @@ void read_mounts(Reading& reading) {
     mounts = parse_table(*table);
     reading.note(mounts.notes);
     facts.node.view = view_of(table->place);
+    if (table->place.ends_with("mountinfo")) reading.keep_mount_table(table->text);
   }
 
   std::vector<MountstatsEntry> entries;

@@ -6,8 +6,11 @@
 
 #include "audit/base/text.h"
 #include "probes/host/client_identity.h"
+#include "probes/host/iscsi_conf.h"
+#include "probes/host/iscsi_names.h"
 #include "probes/host/kernel.h"
 #include "probes/host/scrub.h"
+#include "probes/host/sysfs_text.h"
 #include "probes/host/trident.h"
 #include "probes/host/tunables.h"
 #include "probes/parsed.h"
@@ -124,6 +127,38 @@ std::string scrub_machine_id(std::string_view text) {
   return hash ? std::string(scrubbed_machine_id) + *hash + "\n" : std::string(text);
 }
 
+namespace {
+
+std::string scrub_sysfs_value(std::string_view text) { return is_unset(text) ? std::string(text) : "***\n"; }
+
+}  // namespace
+
+std::string scrub_command(std::string_view name, std::string_view text) {
+  if (name == "dmesg") return scrub_lines(text);
+  if (name == "mount-l") return scrub_mounts(text);
+  if (name == "node-record") return scrub_iscsi_conf(text);
+  if (name == "iscsi-p3" || name == "iscsi-p1") return scrub_session_print(text);
+  return std::string(text);
+}
+
+// "username: alice" of iscsiadm -m session -P 3.
+std::string scrub_session_print(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const auto line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const auto colon = line.find(':');
+    if (colon != std::string_view::npos && is_sysfs_secret(base::trim(line.substr(0, colon))) &&
+        !is_unset(line.substr(colon + 1)))
+      out.append(line.substr(0, colon + 1)).append(" ***");
+    else
+      out += line;
+    if (end != std::string_view::npos) out += '\n';
+  }
+  return out;
+}
+
 base::Result<std::string> scrub_file(std::string_view path, std::string_view text) {
   if (path == "/etc/fstab") return scrub_fstab(text);
   if (path.ends_with("/mountinfo") || path.ends_with("/mounts")) return scrub_mounts(text);
@@ -132,6 +167,8 @@ base::Result<std::string> scrub_file(std::string_view path, std::string_view tex
     return scrub_identity_file(text);
   if (path.find("/modprobe.d/") != std::string_view::npos) return scrub_modprobe_conf(text);
   if (path == "/etc/machine-id") return scrub_machine_id(text);
+  if (path.starts_with("/etc/iscsi/") || path.starts_with("/var/lib/iscsi/")) return scrub_iscsi_conf(text);
+  if (path.starts_with("/sys/") && is_sysfs_secret(path.substr(path.rfind('/') + 1))) return scrub_sysfs_value(text);
   if (path == "/proc/cmdline") return scrub_lines(text);  // rd.iscsi.password= and the like
   if (path.ends_with(".mount") || path.find(".mount.d/") != std::string_view::npos) return scrub_lines(text);
   if (base::starts_with_path(path, trident_directory)) {

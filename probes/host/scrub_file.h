@@ -24,4 +24,8 @@ std::string scrub_machine_id(std::string_view text);
 // A file as it may be kept in a raw tree, by its path in the root. malformed: it cannot be told what of it is secret.
 base::Result<std::string> scrub_file(std::string_view path, std::string_view text);
 
+// The same for what a command printed, by its name here (Host::command).
+std::string scrub_command(std::string_view name, std::string_view text);
+std::string scrub_session_print(std::string_view text);
+
 }  // namespace probes

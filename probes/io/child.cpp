@@ -185,4 +185,48 @@ Result<ChildResult> run_child(const ChildOptions& options) {
   return result;
 }
 
+Result<std::string> run_in_child(const std::function<void(const std::function<void(std::string_view)>&)>& run,
+                                 milliseconds silence) {
+  auto pipe = make_pipe();
+  if (!pipe) return tl::unexpected(pipe.error());
+  const pid_t pid = ::fork();
+  if (pid < 0) return tl::unexpected(error_of(errno, "child"));
+  if (pid == 0) {
+    ::setpgid(0, 0);
+    for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) ::signal(number, SIG_DFL);
+    pipe->read = Fd();
+    const int out = pipe->write.get();
+    // One that is left behind must not keep the caller's output open.
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < 3; ++fd) ::dup2(null, fd);
+    run([out](std::string_view text) {
+      while (!text.empty()) {
+        const ssize_t wrote = ::write(out, text.data(), text.size());
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0) ::_exit(1);
+        text.remove_prefix(static_cast<std::size_t>(wrote));
+      }
+    });
+    ::_exit(0);
+  }
+  pipe->write = Fd();
+  std::string text;
+  bool cut = false, open = true;
+  while (open && !cut) {
+    pollfd poll{pipe->read.get(), POLLIN, 0};
+    const int ready = ::poll(&poll, 1, static_cast<int>(silence.count()));
+    if (ready == 0) break;
+    open = drain(pipe->read.get(), text, std::size_t{256} << 20, cut);
+  }
+  if (open) {
+    const auto last = text.rfind("\n== ");
+    const std::string where =
+        last == std::string::npos ? std::string() : text.substr(last + 4, text.find('\n', last + 1) - last - 4);
+    text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
+    text += "note nothing came for " + std::to_string(silence.count()) + " ms behind " + where + ": left behind\n";
+  }
+  io::end_child(pid, milliseconds(200));
+  return text;
+}
+
 }  // namespace probes

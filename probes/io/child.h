@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "audit/base/result.h"
@@ -34,5 +35,10 @@ struct ChildResult {
 // and when the child itself has ended. Errors: absent (no such program), denied, timeout (the message says whether the
 // child was left behind), io.
 base::Result<ChildResult> run_child(const ChildOptions& options);
+
+// Runs a function of this program in a child and collects what it hands to the sink; the child is abandoned when it
+// is silent for longer than `silence`. What came before is kept, with a line "note ..." that says where it stopped.
+base::Result<std::string> run_in_child(const std::function<void(const std::function<void(std::string_view)>&)>& run,
+                                       std::chrono::milliseconds silence);
 
 }  // namespace probes

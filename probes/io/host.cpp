@@ -19,6 +19,7 @@
 
 #include "audit/base/json.h"
 #include "audit/base/text.h"
+#include "probes/host/sysfs_walk.h"
 #include "probes/host/tasks.h"
 #include "probes/io/child.h"
 #include "probes/io/kernel_log.h"
@@ -40,6 +41,13 @@ Result<std::string> read_file(const std::string& path) {
 
 Result<std::string> Host::answer(std::string_view question) const {
   return fail(ErrorKind::skipped, std::string(question), "not part of this capture");
+}
+
+std::vector<Host::NamedText> Host::read_some(const std::string& directory,
+                                             const std::vector<std::string_view>& names) const {
+  std::vector<NamedText> texts;
+  for (const std::string_view name : names) texts.emplace_back(name, read(directory + "/" + std::string(name)));
+  return texts;
 }
 
 std::string answer_path(std::string_view question) {
@@ -66,6 +74,7 @@ struct Command {
   const char* name;
   std::vector<std::string> argv;
   std::vector<const char*> sos_paths;
+  bool live = true;
 };
 
 const std::vector<Command>& commands() {
@@ -77,6 +86,20 @@ const std::vector<Command>& commands() {
        {"/sos_commands/host/hostname", "/sos_commands/general/hostname", "/sos_commands/networking/hostname",
         "/hostname"}},
       {"dmesg", {}, {"/sos_commands/kernel/dmesg", "/sos_commands/kernel/dmesg_-T", "/dmesg"}},
+      {"multipath-json", {"multipathd", "show", "maps", "json"}, {}},
+      {"multipath-config",
+       {"multipathd", "show", "config", "local"},
+       {"/sos_commands/multipath/multipathd_show_config", "/sos_commands/multipath/multipath_-t"}},
+      {"multipath-ll", {"multipath", "-ll"}, {"/sos_commands/multipath/multipath_-ll"}},
+      // Only copies and pastes: a live root has /sys.
+      {"multipath-l", {}, {"/sos_commands/multipath/multipath_-l"}, false},
+      {"multipath-v4", {}, {"/sos_commands/multipath/multipath_-v4_-ll"}, false},
+      {"multipath-paths", {}, {}, false},
+      {"iscsi-session", {}, {"/sos_commands/iscsi/iscsiadm_-m_session"}, false},
+      {"iscsi-p1", {}, {"/sos_commands/iscsi/iscsiadm_-m_session_-P_1"}, false},
+      {"iscsi-p3", {}, {"/sos_commands/iscsi/iscsiadm_-m_session_-P_3"}, false},
+      {"nodes", {}, {"/sos_commands/iscsi/iscsiadm_-m_node"}, false},
+      {"node-record", {}, {}, false},
   };
   return all;
 }
@@ -94,9 +117,15 @@ class LiveHost : public Host {
   Result<std::string> read(std::string_view path) const override { return directory_.read(path); }
   Result<std::vector<std::string>> list(std::string_view path) const override { return directory_.list(path); }
   Result<std::string> link(std::string_view path) const override { return directory_.link(path); }
+  std::vector<NamedText> read_some(const std::string& directory,
+                                   const std::vector<std::string_view>& names) const override {
+    return base::starts_with_path(directory, "/sys") ? directory_.read_sysfs(directory, names)
+                                                     : Host::read_some(directory, names);
+  }
   Result<std::string> command(std::string_view name) const override {
     const Command* known = find_command(name);
     if (known == nullptr) return fail(ErrorKind::skipped, std::string(name), "no such command is known");
+    if (!known->live) return fail(ErrorKind::skipped, std::string(name), "not asked on a running node");
     if (known->argv.empty()) return read_kernel_log();  // no program needed
     ChildOptions options;
     options.argv = known->argv;
@@ -110,6 +139,8 @@ class LiveHost : public Host {
   Result<std::string> answer(std::string_view question) const override {
     constexpr std::chrono::milliseconds deadline{500};
     if (question == "tasks") return walk_tasks(*this);
+    if (question == storage_question)
+      return run_in_child([this](const SysfsSink& sink) { walk_sysfs(*this, sink); }, std::chrono::seconds(5));
     const auto blank = question.find(' ');
     const auto subject = blank == std::string_view::npos ? std::string_view{} : question.substr(blank + 1);
     if (question.starts_with("route ")) return ask_route(std::string(subject), deadline);
@@ -240,6 +271,8 @@ class TreeHost : public Host {
     // A tree that was copied by other means may hold /proc/PID/stat itself.
     if (!text && text.error().kind == ErrorKind::absent && question == "tasks" && directory_.list("/proc"))
       return walk_tasks(*this, {.look_again = std::chrono::milliseconds(0)});
+    if (!text && text.error().kind == ErrorKind::absent && question == storage_question && directory_.list("/sys"))
+      return walk_sysfs(*this);
     return told(std::move(text));
   }
   bool live() const override { return false; }
@@ -296,6 +329,10 @@ class SosHost : public Host {
       for (const char* path : known->sos_paths)
         if (auto text = directory_.read(path); text || text.error().kind != ErrorKind::absent) return text;
     return fail(ErrorKind::skipped, std::string(name), "not part of this sos report");
+  }
+  Result<std::string> answer(std::string_view question) const override {
+    if (question == storage_question && directory_.list("/sys/class/iscsi_session")) return walk_sysfs(*this);
+    return Host::answer(question);
   }
   bool live() const override { return false; }
   std::string root() const override { return root_; }
@@ -379,20 +416,20 @@ const std::vector<Kind>& kinds() {
       {{"mount-l", "output of mount -l"}, nullptr, "mount-l"},
       {{"fstab", "/etc/fstab"}, "/etc/fstab", nullptr},
       {{"nfsmount.conf", "/etc/nfsmount.conf"}, "/etc/nfsmount.conf", nullptr},
-      {{"iscsi-session", "output of iscsiadm -m session"}, nullptr, nullptr},
-      {{"iscsi-p1", "output of iscsiadm -m session -P 1"}, nullptr, nullptr},
-      {{"iscsi-p3", "output of iscsiadm -m session -P 3"}, nullptr, nullptr},
-      {{"nodes", "output of iscsiadm -m node"}, nullptr, nullptr},
-      {{"node-record", "a node record of open-iscsi"}, nullptr, nullptr},
-      {{"initiatorname", "/etc/iscsi/initiatorname.iscsi"}, nullptr, nullptr},
-      {{"sysfs", "part of /sys as a directory"}, nullptr, nullptr},
-      {{"iscsid.conf", "/etc/iscsi/iscsid.conf"}, nullptr, nullptr},
-      {{"multipath-ll", "output of multipath -ll"}, nullptr, nullptr},
-      {{"multipath-l", "output of multipath -l"}, nullptr, nullptr},
-      {{"multipath-v4", "output of multipath -v4 -ll"}, nullptr, nullptr},
-      {{"multipath-json", "output of multipathd show maps json"}, nullptr, nullptr},
-      {{"multipath-paths", "output of multipathd show paths"}, nullptr, nullptr},
-      {{"multipath.conf", "/etc/multipath.conf"}, nullptr, nullptr},
+      {{"iscsi-session", "output of iscsiadm -m session"}, nullptr, "iscsi-session"},
+      {{"iscsi-p1", "output of iscsiadm -m session -P 1"}, nullptr, "iscsi-p1"},
+      {{"iscsi-p3", "output of iscsiadm -m session -P 3"}, nullptr, "iscsi-p3"},
+      {{"nodes", "output of iscsiadm -m node"}, nullptr, "nodes"},
+      {{"node-record", "a node record of open-iscsi"}, nullptr, "node-record"},
+      {{"initiatorname", "/etc/iscsi/initiatorname.iscsi"}, "/etc/iscsi/initiatorname.iscsi", nullptr},
+      {{"sysfs", "part of /sys, as a directory or as text of grep"}, nullptr, "sysfs"},
+      {{"iscsid.conf", "/etc/iscsi/iscsid.conf"}, "/etc/iscsi/iscsid.conf", nullptr},
+      {{"multipath-ll", "output of multipath -ll"}, nullptr, "multipath-ll"},
+      {{"multipath-l", "output of multipath -l"}, nullptr, "multipath-l"},
+      {{"multipath-v4", "output of multipath -v4 -ll"}, nullptr, "multipath-v4"},
+      {{"multipath-json", "output of multipathd show maps json"}, nullptr, "multipath-json"},
+      {{"multipath-paths", "output of multipathd show paths"}, nullptr, "multipath-paths"},
+      {{"multipath.conf", "/etc/multipath.conf"}, "/etc/multipath.conf", nullptr},
       {{"ss", "output of ss -tin"}, nullptr, nullptr, true},
       {{"rpcinfo", "output of rpcinfo -p"}, nullptr, nullptr, true},
       {{"nfsiostat", "output of nfsiostat"}, nullptr, nullptr, true},
@@ -426,6 +463,9 @@ class InputHost : public Host {
   Result<std::vector<std::string>> list(std::string_view path) const override { return not_given(path); }
   Result<std::string> link(std::string_view path) const override { return not_given(path); }
   Result<std::string> command(std::string_view name) const override { return get(outputs, name); }
+  Result<std::string> answer(std::string_view question) const override {
+    return question == storage_question ? get(outputs, "sysfs") : Host::answer(question);
+  }
   std::vector<GivenText> given(std::string_view kind) const override {
     std::vector<GivenText> texts;
     for (const auto& [of, text] : pasted)
@@ -463,6 +503,66 @@ class InputHost : public Host {
     return found->second.text;
   }
 };
+
+}  // namespace
+
+namespace {
+
+// --input sysfs=DIR: a copy of /sys, or of a part of it, under its paths.
+class SysfsHost : public Host {
+ public:
+  explicit SysfsHost(RootDir directory) : directory_(std::move(directory)) {
+    if (directory_.list("/sys")) inside_ = "/sys";
+  }
+  Result<std::string> read(std::string_view path) const override { return directory_.read(place(path)); }
+  Result<std::vector<std::string>> list(std::string_view path) const override { return directory_.list(place(path)); }
+  Result<std::string> link(std::string_view path) const override {
+    auto target = directory_.link(inside_ + without_sys(path));
+    if (target) return target;
+    const auto written = written_link(without_sys(path));
+    return written.empty() ? target : Result<std::string>(written);
+  }
+  Result<std::string> command(std::string_view name) const override {
+    return fail(ErrorKind::skipped, std::string(name), "not among the inputs");
+  }
+  bool live() const override { return false; }
+  std::string root() const override { return "(input)"; }
+  Clock clock() const override { return {}; }
+
+ private:
+  static std::string without_sys(std::string_view path) {
+    if (path.starts_with("/sys/")) path.remove_prefix(4);
+    return std::string(path);
+  }
+  // What copies without symbolic links (zip, git on other systems) leave: a file that holds where the link points.
+  std::string written_link(const std::string& path) const {
+    const auto text = directory_.read(inside_ + path);
+    if (!text || text->size() > 4096) return {};
+    const auto target = base::trim(*text);
+    return target.starts_with("../") && target.find('\n') == std::string_view::npos ? std::string(target)
+                                                                                    : std::string();
+  }
+  // "/class/iscsi_session/session1/state": the link, if any, stands in the third part.
+  std::string place(std::string_view whole) const {
+    const std::string path = without_sys(whole);
+    std::size_t end = 0;
+    for (int part = 0; part < 3 && end != std::string::npos; ++part) end = path.find('/', end + 1);
+    if (!path.starts_with("/class/") || end == std::string::npos) return inside_ + path;
+    const auto written = written_link(path.substr(0, end));
+    if (!written.starts_with("../../")) return inside_ + path;
+    return inside_ + written.substr(5) + path.substr(end);
+  }
+  RootDir directory_;
+  std::string inside_;
+};
+
+Result<std::string> read_input(const std::string& kind, const std::string& file) {
+  std::error_code none;
+  if (kind != "sysfs" || !std::filesystem::is_directory(file, none)) return read_file(file);
+  auto directory = RootDir::open(file);
+  if (!directory) return tl::unexpected(directory.error());
+  return walk_sysfs(SysfsHost(std::move(*directory)));
+}
 
 }  // namespace
 
@@ -513,7 +613,7 @@ Result<std::unique_ptr<Host>> open_inputs(const std::vector<InputArgument>& inpu
       host->not_looked_at.push_back({name, input.kind});
       continue;
     }
-    auto text = read_file(input.file);
+    auto text = read_input(input.kind, input.file);
     if (!text) return tl::unexpected(text.error());
     auto& texts = kind->path != nullptr ? host->paths : host->outputs;
     const char* place = kind->path != nullptr ? kind->path : kind->command;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "audit/base/result.h"
@@ -41,6 +42,10 @@ class Host {
   virtual base::Result<std::string> read(std::string_view path) const = 0;
   // Names in a directory, sorted, without . and ..
   virtual base::Result<std::vector<std::string>> list(std::string_view path) const = 0;
+  // Several files of one directory. For a directory of /sys on a live root: one opening of it, one read a file.
+  using NamedText = std::pair<std::string_view, base::Result<std::string>>;
+  virtual std::vector<NamedText> read_some(const std::string& directory,
+                                           const std::vector<std::string_view>& names) const;
   // Where a symbolic link points, as written.
   virtual base::Result<std::string> link(std::string_view path) const = 0;
   // Output of a command by its name here: mount-l (mount -l), uname-a (uname -a), hostname, dmesg.
@@ -48,7 +53,8 @@ class Host {
   // Texts of an --input kind that is no file of a node: log, text, ss, rpcinfo, nfsiostat. In the order given.
   virtual std::vector<GivenText> given(std::string_view) const { return {}; }
 
-  // What no one file or command tells. Questions: "tasks" (probes/host/tasks.h), "tcp-sockets PORT", "route ADDRESS"
+  // What no one file or command tells. Questions: "tasks" (probes/host/tasks.h), "storage"
+  // (probes/host/sysfs_walk.h), "tcp-sockets PORT", "route ADDRESS"
   // (probes/io/netlink.h). A captured tree keeps the answer under mountaudit/kernel/.
   virtual base::Result<std::string> answer(std::string_view question) const;
 

@@ -307,6 +307,36 @@ Result<std::vector<std::string>> RootDir::list(std::string_view path) const {
   return names;
 }
 
+namespace {
+
+Result<std::string> read_sysfs_file(int directory, const std::string& name) {
+  const Fd fd(::openat(directory, name.c_str(), read_flags | O_NOFOLLOW));
+  if (!fd) return tl::unexpected(error_of(errno, name));
+  std::array<char, 4096> page;  // what a file of /sys holds at most (Documentation/filesystems/sysfs.rst)
+  ssize_t got = 0;
+  do {
+    got = ::read(fd.get(), page.data(), page.size());
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return fail(ErrorKind::io, name, std::generic_category().message(errno));
+  return std::string(page.data(), static_cast<std::size_t>(got));
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string_view, Result<std::string>>> RootDir::read_sysfs(
+    std::string_view directory, const std::vector<std::string_view>& names) const {
+  std::vector<std::pair<std::string_view, Result<std::string>>> texts;
+  if (names.empty()) return texts;
+  const auto opened = open_path(directory, Want::directory);
+  for (const std::string_view name : names) {
+    if (!opened)
+      texts.emplace_back(name, tl::unexpected(opened.error()));
+    else
+      texts.emplace_back(name, read_sysfs_file(opened->get(), std::string(name)));
+  }
+  return texts;
+}
+
 Result<std::string> RootDir::link(std::string_view path) const {
   auto fd = open_path(path, Want::link);
   if (!fd) return tl::unexpected(fd.error());

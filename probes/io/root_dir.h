@@ -59,6 +59,9 @@ class RootDir {
   base::Result<std::string> read(std::string_view path) const;
   base::Result<std::vector<std::string>> list(std::string_view path) const;
   base::Result<std::string> link(std::string_view path) const;
+  // Regular files of one directory of /sys, where one read(2) gives all of a file; names are no paths.
+  std::vector<std::pair<std::string_view, base::Result<std::string>>> read_sysfs(
+      std::string_view directory, const std::vector<std::string_view>& names) const;
 
  private:
   enum class Want : unsigned char { file, directory, link };
