@@ -23,11 +23,6 @@ bool is_session_line(std::string_view line) {
   return parse_portal(next_field(rest)).has_value() && is_target_name(next_field(rest));
 }
 
-bool is_node_line(std::string_view line) {
-  auto rest = line;
-  return parse_portal(next_field(rest)).has_value() && is_target_name(next_field(rest));
-}
-
 bool is_session_host(std::string_view line) {
   const auto f = base::fields(line);
   return f.size() == 2 && f[0].starts_with("session") && f[1].starts_with("host") &&
@@ -37,6 +32,8 @@ bool is_session_host(std::string_view line) {
 
 // "NAME (WWID) dm-3 VENDOR,PRODUCT", not indented.
 bool is_map_header(std::string_view line) {
+  for (const std::string_view action : {"create: ", "reload: ", "resize: ", "rename: ", "switchpg: "})
+    if (line.starts_with(action)) line.remove_prefix(action.size());
   if (line.empty() || is_blank(line.front()) || line.front() == '|' || line.front() == '`') return false;
   const auto at = line.find(" dm-");
   if (at == std::string_view::npos || at + 4 >= line.size()) return false;
@@ -71,9 +68,8 @@ bool is_print_line(std::string_view line) {
 
 StorageSections storage_sections(std::string_view text) {
   StorageSections out;
-  enum class In : unsigned char { nothing, print, map, record };
+  enum class In : unsigned char { nothing, print, map };
   In in = In::nothing;
-  bool asked_for_nodes = false;
   std::size_t number = 0;
   // A section gets the blank lines that it lacks when a line for it comes.
   std::unordered_map<const std::string*, std::size_t> lines_of;
@@ -86,19 +82,7 @@ StorageSections storage_sections(std::string_view text) {
   for (std::string_view line; base::next_line(text, line);) {
     ++number;
     bool prompted = false;
-    const auto command = after_prompt(line, prompted);
-    if (prompted && line.find("iscsiadm") != std::string_view::npos)
-      asked_for_nodes = command.find("-m node") != std::string_view::npos;
-    if (in == In::record) {
-      put(out.node_records, line);
-      if (line.starts_with("# END RECORD")) in = In::nothing;
-      continue;
-    }
-    if (line.starts_with("# BEGIN RECORD")) {
-      in = In::record;
-      put(out.node_records, line);
-      continue;
-    }
+    after_prompt(line, prompted);
     if (is_target_line(base::trim(line))) in = In::print;
     if (in == In::print && !prompted && is_print_line(line)) {
       put(out.session_print, line);
@@ -114,12 +98,8 @@ StorageSections storage_sections(std::string_view text) {
       put(out.multipath_tree, line);
     } else if (is_session_line(line)) {
       put(out.session_list, line);
-    } else if (asked_for_nodes && is_node_line(line)) {
-      put(out.node_list, line);
     } else if (is_session_host(line)) {
       put(out.session_hosts, line);
-    } else if (base::trim(line).starts_with("InitiatorName=")) {
-      put(out.initiatorname, line);
     }
   }
   return out;

@@ -11,11 +11,8 @@ namespace probes {
 struct StorageSections {
   std::string session_list;   // tcp: [1] ...
   std::string session_print;  // Target: ..., Current Portal: ...
-  std::string node_list;      // output of iscsiadm -m node
-  std::string node_records;   // # BEGIN RECORD ... # END RECORD
   std::string session_hosts;  // session12 host8
   std::string multipath_tree;
-  std::string initiatorname;  // InitiatorName=...
 };
 
 StorageSections storage_sections(std::string_view text);
