@@ -57,7 +57,7 @@ TEST_CASE("terminal text: sessions, their hosts and maps are found and belong to
   CHECK(map.paths[1].sid.is(2U));
   CHECK(map.iscsi.is(true));
   for (const auto& row : facts.sources)
-    if (row.id == "iscsi") CHECK(row.detail == "");
+    if (row.name.ends_with("/paste")) CHECK(row.detail == "");
 }
 
 TEST_CASE("terminal text: a section keeps the line numbers of the text") {
@@ -108,6 +108,29 @@ TEST_CASE("print level 3 and the list of one node tell of the same sessions, whi
     CHECK(found->recovery_tmo_s == session.recovery_tmo_s);
     CHECK(found->iscsid_state == session.iscsid_state);
   }
+}
+
+TEST_CASE("case 112: paths of one map that belong to two targets are told by their SCSI hosts") {
+  const std::string place = corpus + "112-wwid-collision-tgt/input.";
+  const auto facts = given({{"iscsi-session", place + "iscsi-session.txt"},
+                            {"text", place + "hosts.txt"},
+                            {"multipath-ll", place + "multipath-ll.txt"}});
+  REQUIRE(facts.multipath.maps.has_value());
+  const auto& paths = facts.multipath.maps->at(0).paths;
+  REQUIRE(paths.size() == 2);
+  REQUIRE(paths[0].target.has_value());
+  REQUIRE(paths[1].target.has_value());
+  CHECK(*paths[0].target != *paths[1].target);
+}
+
+TEST_CASE("a SCSI host that carries several sessions tells none of them") {
+  scratch::Directory directory;
+  std::string text = terminal;
+  text.replace(text.find("host4"), 5, "host3");
+  directory.write("/paste", text);
+  const auto facts = given({{"text", directory.path() + "/paste"}});
+  REQUIRE(facts.multipath.maps.has_value());
+  for (const auto& path : facts.multipath.maps->at(0).paths) CHECK(path.session.is_unknown());
 }
 
 TEST_CASE("what iscsid thinks of a session comes to what /sys shows of it") {
