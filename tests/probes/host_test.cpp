@@ -469,9 +469,9 @@ TEST_CASE("inputs: kinds are read under the path that they stand for") {
   const scratch::Directory dir;
   dir.write("/m", "s:/x /x nfs rw 0 0\n");
   dir.write("/l", "s:/x on /x type nfs (rw)\n");
-  dir.write("/conf", "defaults {\n}\n");
-  const auto host = open_inputs(
-      {{"mounts", dir.path() + "/m"}, {"mount-l", dir.path() + "/l"}, {"multipath.conf", dir.path() + "/conf"}});
+  dir.write("/conf", "[global]\n");
+  const auto host =
+      open_inputs({{"mounts", dir.path() + "/m"}, {"mount-l", dir.path() + "/l"}, {"fio-job", dir.path() + "/conf"}});
   REQUIRE(host);
   CHECK_FALSE((*host)->live());
   CHECK((*host)->read("/proc/mounts").value() == "s:/x /x nfs rw 0 0\n");
@@ -482,7 +482,7 @@ TEST_CASE("inputs: kinds are read under the path that they stand for") {
   CHECK(rows[0].name == dir.path() + "/l");
   CHECK(rows[0].detail == "not needed beside the other inputs");
   CHECK(rows[1].status == "skipped");
-  CHECK(rows[1].detail == "given as multipath.conf: no probe of this version looks at that kind");
+  CHECK(rows[1].detail == "given as fio-job: no probe of this version looks at that kind");
 }
 
 TEST_CASE("inputs: wrong ones are refused, with what was meant") {
