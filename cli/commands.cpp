@@ -22,7 +22,7 @@ constexpr std::array table = {
     Command{"", "compare", "FILE..",
             "measured runs side by side: ratios, efficient depth, ceiling, scaling; own runs, fio JSON, CSV",
             "mountaudit compare SAN=san.json NAS=nas.json", "two results of fio, by the names they are to have",
-            comparing | hiding | talking, run_compare},
+            comparing | rule_files | hiding | talking, run_compare},
     Command{"rules", "list", "", "every rule, one a line", "mountaudit rules list", "what the program knows",
             rule_files | language | talking, run_rules_list},
     Command{"rules", "explain", "ID", "all of a rule: when it speaks, why, what it advises",
@@ -40,8 +40,8 @@ constexpr std::array table = {
             "an OpenShift worker on ONTAP", judging | rule_files | reporting | hiding | language | talking,
             run_demo_audit},
     Command{"demo", "compare", "", "comparison of bundled runs: iSCSI, NFS with 8 connections and with one",
-            "mountaudit demo compare", "what depth, connections and more VMs bring", comparing | hiding | talking,
-            run_demo_compare},
+            "mountaudit demo compare", "what depth, connections and more VMs bring",
+            comparing | rule_files | hiding | talking, run_demo_compare},
 };
 
 constexpr std::array family_table = {

@@ -3,8 +3,10 @@
 
 #include "audit/base/text.h"
 #include "audit/eval/comparison.h"
+#include "audit/eval/engine.h"
 #include "audit/report/compare.h"
 #include "cli/commands.h"
+#include "cli/gather.h"
 #include "cli/output.h"
 #include "cli/sample.h"
 #include "probes/redact.h"
@@ -17,6 +19,8 @@ namespace {
 
 using base::ErrorKind;
 using base::Result;
+
+constexpr std::size_t max_curves = 200;  // each is held against each other
 
 Result<double> rate(const std::string& text, const char* option) {
   const auto value = base::real(text);
@@ -43,6 +47,14 @@ Result<void> add_need(const Settings& settings, facts::LatencyNeed& need) {
                         fmt::format("--cache \"{}\" is no size (128g, 512m)", base::escape_control(settings.cache)));
     need.cache_bytes = *size;
   }
+  if (!settings.media.empty()) need.media = settings.media;
+  if (!settings.depth.empty()) {
+    const auto depth = base::number<std::uint32_t>(settings.depth);
+    if (!depth || *depth == 0)
+      return base::fail(ErrorKind::usage, "",
+                        fmt::format("--depth \"{}\" is no whole number from 1", base::escape_control(settings.depth)));
+    need.depth = *depth;
+  }
   return {};
 }
 
@@ -65,12 +77,24 @@ Result<int> print_comparison(const Settings& settings, facts::Latency latency) {
     for (const auto& doubt : summed.doubts)
       if (!settings.quiet) say(doubt);
   }
-  if (settings.redact) {
-    facts::Facts document;
-    document.latency = std::move(latency);
-    latency = probes::Redactor().redact(std::move(document)).latency;
-  }
-  const auto comparison = audit::compare_runs(latency);
+  const std::size_t curves = audit::latency_curves(latency.runs).size();
+  if (curves > max_curves)
+    return base::fail(
+        ErrorKind::usage, "",
+        fmt::format("the files hold {} curves (label, load, clients), {} are compared at most", curves, max_curves));
+  facts::Facts document;
+  document.latency = std::move(latency);
+  if (settings.redact) document = probes::Redactor().redact(std::move(document));
+  const auto rules = gather_rules(settings);
+  if (!rules) return tl::unexpected(rules.error());
+  audit::JudgeOptions options;
+  options.only = {"LAT-*", "SEL-*"};
+  options.also = {{"pre-benchmark", "mountaudit compare"}};
+  options.japanese = false;
+  auto comparison = audit::compare_runs(document.latency);
+  for (const auto& finding : audit::judge(document, *rules, options).findings)
+    comparison.findings.push_back(
+        {finding.rule, finding.severity, finding.subject.id, finding.text.message, finding.text.recommendation});
   if (settings.format == "json") {
     if (auto printed = print(audit::render_comparison_json(comparison, MOUNTAUDIT_VERSION)); !printed)
       return tl::unexpected(printed.error());

@@ -29,6 +29,7 @@ std::vector<std::string> input_names() {
 }
 
 std::vector<std::string> compare_formats() { return {"text", "json"}; }
+std::vector<std::string> media() { return {"flash", "disk", "cloud-ssd"}; }
 std::vector<std::string> levels() { return {"error", "warning", "notice", "never"}; }
 std::vector<std::string> languages() { return {"en", "ja"}; }
 
@@ -116,6 +117,10 @@ constexpr std::array table = {
            &Settings::guaranteed},
     Option{"--cache", "", "SIZE", comparing, "cache of the storage (512g): names runs whose range fits into it",
            &Settings::cache},
+    Option{"--media", "", "NAME", comparing, "what the storage is made of: tells which latency is long",
+           &Settings::media, Offer::words, media},
+    Option{"--depth", "", "N", comparing,
+           "requests of one client under way at once in production: held against the marks", &Settings::depth},
     Option{"--digits", "", "N", comparing, "decimals of the ratios between curves, 0 to 4 (default 2), rounded half-up",
            &Settings::digits},
     Option{"--color", "", "", reporting, "colours, also where standard output is no terminal", &Settings::color},

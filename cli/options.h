@@ -55,6 +55,8 @@ struct Settings {
   std::string wanted;
   std::string guaranteed;
   std::string cache;
+  std::string media;
+  std::string depth;
   std::string digits;
 
   std::vector<std::string> words;  // arguments that are no flags

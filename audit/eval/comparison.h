@@ -10,6 +10,7 @@
 #include "audit/base/result.h"
 #include "audit/eval/latency_analysis.h"
 #include "audit/facts/latency.h"
+#include "audit/finding.h"
 
 namespace audit {
 
@@ -36,11 +37,19 @@ struct Comparison {
     std::string text;
   };
 
+  struct Judged {  // what the rules on measured runs found
+    std::string rule;
+    Severity severity = Severity::info;
+    std::string about;
+    std::string text, advice;
+  };
+
   std::vector<LatencyCurve> curves;
   std::vector<Group> groups;
   std::vector<Connections> connections;
   std::vector<Scaled> scaled;
   std::vector<Verdict> verdicts;
+  std::vector<Judged> findings;  // filled by whoever has the rules
   std::size_t runs = 0, open_loop = 0;
   bool by_little = false;  // some latencies were computed
 };

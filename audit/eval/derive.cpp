@@ -11,6 +11,7 @@
 #include "audit/base/instant.h"
 #include "audit/base/text.h"
 #include "audit/eval/derive_hang.h"
+#include "audit/eval/latency_curves.h"
 #include "audit/eval/derive_storage.h"
 
 namespace audit {
@@ -57,6 +58,7 @@ struct Context::Index {
   SourceRows source_rows;
   bool has_source_rows = false;
   std::optional<std::vector<Hang>> hangs;
+  std::optional<std::vector<LatencyCurve>> curves;
   std::optional<Storage> storage;
   bool wants_reasons = true;
   std::unordered_map<const DerivedFact*, std::vector<std::optional<Value>>> values;  // by index, without reasons
@@ -272,6 +274,11 @@ std::optional<double> Context::sample_gap_s() const {
 const std::vector<Hang>& Context::hangs() const {
   if (!index_->hangs) index_->hangs = judge_hangs(*this);
   return *index_->hangs;
+}
+
+const std::vector<LatencyCurve>& Context::curves() const {
+  if (!index_->curves) index_->curves = latency_curves(facts.latency.runs);
+  return *index_->curves;
 }
 
 const Storage& Context::storage() const {

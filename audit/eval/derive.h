@@ -108,6 +108,7 @@ struct ClientNumbers {
 };
 
 struct Hang;
+struct LatencyCurve;
 class Storage;
 
 // A document prepared for judging: joins by key, numbers of clients on first use. Not for several threads at once.
@@ -141,6 +142,7 @@ class Context {
   std::optional<double> sample_gap_s()
       const;                               // between the earlier sample and this one; none where they do not compare
   const std::vector<Hang>& hangs() const;  // audit/eval/derive_hang.h; one entry per client
+  const std::vector<LatencyCurve>& curves() const;  // of latency.runs, audit/eval/latency_curves.h
   const Storage& storage() const;          // audit/eval/derive_storage.h; built on first use
   const facts::Facts* earlier() const;     // the other sample; none where the two cannot be compared
   const std::string& why_not_comparable() const;  // empty with earlier()

@@ -9,6 +9,7 @@
 #include "audit/eval/derive.h"
 #include "audit/eval/derive_hang.h"
 #include "audit/eval/derive_iscsi.h"
+#include "audit/eval/derive_latency.h"
 #include "audit/eval/derive_log.h"
 #include "audit/eval/derive_network.h"
 #include "audit/eval/derive_options.h"
@@ -844,6 +845,7 @@ std::vector<Scope> make_scopes() {
   add_option_scopes(all);
   add_hang_scopes(all);
   add_log_scopes(all);
+  add_latency_scopes(all);
   add_storage_scopes(all);
   add_iscsi_facts(all);
   return all;

@@ -156,6 +156,18 @@ std::string render_comparison_json(const Comparison& c, const std::string& tool_
     out.end_object();
   }
   out.end_array();
+  out.key("findings");
+  out.begin_array();
+  for (const auto& finding : c.findings) {
+    out.begin_object();
+    text(out, "rule", finding.rule);
+    text(out, "severity", severity_word(finding.severity));
+    text(out, "about", finding.about);
+    text(out, "message", finding.text);
+    text(out, "recommendation", finding.advice);
+    out.end_object();
+  }
+  out.end_array();
   out.end_object();
   return out.take() + "\n";
 }

@@ -196,6 +196,22 @@ std::string plots_of(const Comparison& c, const Comparison::Group& group) {
          plot(hockey, false, false, "IOPS", "latency, ms") + legend + "  # several\n";
 }
 
+// The marks have a table of their own.
+std::string findings_of(const Comparison& c) {
+  std::string text;
+  for (const auto& finding : c.findings) {
+    if (finding.rule == "LAT-003" && finding.severity == Severity::info) continue;
+    const std::string head = fmt::format("  {:<7}  {:<7}  ", severity_word(finding.severity), finding.rule);
+    bool first = true;
+    const int left = base::display_width(head);
+    for (const auto& line : base::wrap(safe(finding.text + ". " + finding.advice), width - left)) {
+      text += (first ? head : std::string(static_cast<std::size_t>(left), ' ')) + line + "\n";
+      first = false;
+    }
+  }
+  return text.empty() ? text : "\nFINDINGS\n" + text;
+}
+
 std::string heading(const Comparison& c) {
   std::string text = fmt::format("{} run{}, {} curve{}", c.runs, c.runs == 1 ? "" : "s", c.curves.size(),
                                  c.curves.size() == 1 ? "" : "s");
@@ -220,6 +236,7 @@ std::string render_comparison_text(const Comparison& c, int digits, bool plots) 
       }
     }
   }
+  text += findings_of(c);
   for (const auto& group : c.groups) {
     const std::string clients =
         group.clients_told ? fmt::format(", {} client{}", group.clients, group.clients == 1 ? "" : "s") : "";

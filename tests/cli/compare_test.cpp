@@ -193,6 +193,11 @@ TEST_CASE("compare: what cannot be read, and odd rows, in the user's words") {
   CHECK(run({"compare", "--wanted", "many", odd}).code == 2);
   const auto hostile = scratch.write("h.csv", "label,depth,iops\nx\x1b[2J\xe2\x80\xae,1,2\n");
   CHECK_FALSE(has(run({"compare", hostile}).out, "\x1b"));
+  std::string many = "label,depth,iops\n";
+  for (int i = 0; i < 300; ++i) many += "l" + std::to_string(i) + ",1,5\n";
+  const auto crowd = run({"compare", "-"}, {}, many);
+  CHECK(crowd.code == 2);
+  CHECK(has(crowd.err, "the files hold 300 curves (label, load, clients), 200 are compared at most"));
   // A rate of nothing has no place on a plot and no ratio.
   const auto zero = scratch.write("z.csv", "label,depth,iops\na,1,0\na,2,0\na,4,0\na,8,0\na,16,0\nb,1,5\n");
   CHECK(run({"compare", zero}).code == 0);
@@ -213,4 +218,21 @@ TEST_CASE("compare: the README shows what the demo says") {
     at = next;
   }
   CHECK(verdicts == 3);
+}
+
+TEST_CASE("compare: the rules on measured runs speak, with what is wanted and without") {
+  const std::string out = one_line(run({"demo", "compare"}).out);
+  CHECK(has(out, "notice SEL-002 NAS, randread, 4 KiB: twice the clients (3 to 6) bring 1.07x at depth 64"));
+  CHECK_FALSE(has(out, "SEL-002 SAN"));
+  CHECK(has(out, "info SEL-003 no rate was named (--wanted)"));
+  const std::string wanted = one_line(run({"demo", "compare", "--wanted", "20000"}).out);
+  CHECK(has(wanted, "info SEL-001 20000 IOPS are wanted, and each of the 2 configurations gives them at"));
+  CHECK_FALSE(has(wanted, "SEL-003"));
+  CHECK(has(one_line(run({"demo", "compare", "--depth", "64"}).out),
+            "warning LAT-003 SAN, randwrite, 4 KiB: production runs at depth 64, above the ceiling at depth 32"));
+  CHECK(run({"demo", "compare", "--depth", "0"}).code == 2);
+  const Scratch scratch;
+  const auto slow = scratch.write("s.csv", "label,depth,iops,block_bytes\nnas,1,200,4096\n");
+  CHECK(has(one_line(run({"compare", "--media", "flash", slow}).out), "notice LAT-001 nas, 4 KiB: 5.00 ms"));
+  CHECK_FALSE(has(run({"compare", "--media", "disk", slow}).out, "LAT-001"));
 }

@@ -19,7 +19,7 @@ struct StorageInput {
 };
 
 inline bool is_storage_kind(const std::string& kind) {
-  static const std::vector<std::string> kinds{"iscsi-session", "iscsi-p1",     "iscsi-p3",    "nodes",
+  static const std::vector<std::string> kinds{"iscsi-session", "iscsi-p1",      "iscsi-p3",    "nodes",
                                               "node-record",   "initiatorname", "multipath-ll"};
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
@@ -52,8 +52,8 @@ inline void add_records(facts::Facts& f, const std::string& text, const std::str
         setting.key = key;
         setting.builtin = builtin;
         const auto value = said.values.find(key);
-        setting.record = value != said.values.end() ? facts::Fact<std::string>(value->second.text)
-                                                    : facts::Fact<std::string>{};
+        setting.record =
+            value != said.values.end() ? facts::Fact<std::string>(value->second.text) : facts::Fact<std::string>{};
         if (setting.key == "node.session.timeo.replacement_timeout" && session.recovery_tmo_s.has_value())
           setting.live = std::to_string(*session.recovery_tmo_s);
         session.settings.push_back(setting);

@@ -54,8 +54,8 @@ TEST_CASE("iscsi: health of a session, the kernel's word before that of iscsid")
   const auto row = GENERATE(
       Row{"LOGGED_IN", "NO CHANGE", "up", "LOGGED IN", "up"}, Row{"LOGGED_IN", "Unknown", "", "Unknown", "up"},
       Row{"FAILED", "REOPEN", "failed", "TRANSPORT WAIT", "failed"},
-      Row{"FREE", "REOPEN", "failed", "TRANSPORT WAIT", "free"},
-      Row{"LOGGED_IN", "", "failed", "", "connection down"}, Row{"LOGGED_IN", "", "down", "", "connection down"},
+      Row{"FREE", "REOPEN", "failed", "TRANSPORT WAIT", "free"}, Row{"LOGGED_IN", "", "failed", "", "connection down"},
+      Row{"LOGGED_IN", "", "down", "", "connection down"},
       Row{"LOGGED_IN", "NO CHANGE", "", "TRANSPORT WAIT", "reopening"}, Row{"", "REOPEN", "", "", "reopening"},
       Row{"", "NO CHANGE", "", "", "?"});
   facts::Facts f = fixture::storage_node();
@@ -98,7 +98,8 @@ TEST_CASE("iscsi: which recovery time is in effect, and where it comes from") {
     session_in(f, 0).recovery_tmo_s = 25U;
     setting.multipath = "25";
     setting.multipath_from = "/etc/multipath.conf:4";
-    CHECK(shown(f, "iscsi.sessions", "recovery_how") == "multipathd wrote fast_io_fail_tmo (/etc/multipath.conf:4) into it");
+    CHECK(shown(f, "iscsi.sessions", "recovery_how") ==
+          "multipathd wrote fast_io_fail_tmo (/etc/multipath.conf:4) into it");
     CHECK(shown(f, "iscsi.sessions", "fast_io_fail_tmo") == "25");
     const auto report = fixture::judge(f, fixture::shipped(), {"ISCSI-TMO-001"});
     REQUIRE(report.findings.size() == 1);
