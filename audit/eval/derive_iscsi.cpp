@@ -165,12 +165,17 @@ Expected expected_of(const Context& c, std::uint32_t index) {
     }
     return counts && !found.logged_in.contains(name);
   };
+  // Trident says which portals of the target are the node's; its discovery makes records for all the others too.
+  const bool trident_tells = std::any_of(target.expected_portals.begin(), target.expected_portals.end(),
+                                         [](const auto& expected) { return expected.origin == "trident"; });
   for (const auto& expected : target.expected_portals) {
     if (expected.origin != "session") found.told = true;
+    const bool at_boot = expected.startup.is("automatic") || expected.startup.is("onboot");
+    if (trident_tells && expected.origin == "node record" && !at_boot) continue;
     if (!want(expected.portal)) continue;
     found.missing.insert(without_tag(expected.portal));
     if (expected.origin == "trident") found.by_trident = true;
-    if (expected.startup.is("automatic") || expected.startup.is("onboot")) found.automatic = true;
+    if (at_boot) found.automatic = true;
   }
   for (const std::string& portal : found.logged_in) found.wanted.insert(portal);
   if (c.facts.iscsi.node_records.has_value()) found.told = true;

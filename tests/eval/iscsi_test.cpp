@@ -181,6 +181,10 @@ TEST_CASE("iscsi: portals that are expected") {
   // Trident names portals without a tag: they are the same.
   target.expected_portals.push_back({"192.0.2.1:3260", "trident", "/t", Fact<std::string>::absent()});
   CHECK(shown(f, "iscsi.targets", "expected_count") == "3");
+  // Where Trident tells, a record that its discovery made beside is no portal of this node.
+  target.expected_portals[4].startup = "manual";
+  CHECK(shown(f, "iscsi.targets", "missing_count") == "0");
+  target.expected_portals[4].startup = "automatic";
   facts::IscsiPortal portal;
   portal.id = "198.51.100.3:3260,7";
   f.iscsi.portals.push_back(portal);
