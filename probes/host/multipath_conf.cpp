@@ -147,7 +147,27 @@ class Reader {
 }  // namespace
 
 bool is_multipath_secret(std::string_view key) {
-  return key == "reservation_key" || key.find("passw") != std::string_view::npos;
+  if (key == "reservation_key" || key == "auth_key") return true;
+  return key.find("passw") != std::string_view::npos || key.find("secret") != std::string_view::npos;
+}
+
+std::string scrub_multipath_conf(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    const auto line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const auto start = line.find_first_not_of(" \t#!{");  // one that was commented out is none the less secret
+    const auto stop = start == std::string_view::npos ? start : line.find_first_of(" \t\"=", start);
+    if (stop != std::string_view::npos && is_multipath_secret(line.substr(start, stop - start)) &&
+        line.find_first_not_of(" \t\r", stop) != std::string_view::npos)
+      out.append(line.substr(0, stop)).append(" ***");
+    else
+      out += line;
+    if (end != std::string_view::npos) out += '\n';
+  }
+  return out;
 }
 
 Parsed<std::vector<MultipathConfEntry>> parse_multipath_conf(std::string_view text, const std::string& path,

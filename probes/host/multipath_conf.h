@@ -18,7 +18,9 @@ Parsed<std::vector<facts::MultipathConfEntry>> parse_multipath_conf(std::string_
 // An entry that stands in the same place of a later file or line counts: marks the earlier ones.
 void mark_overridden(std::vector<facts::MultipathConfEntry>& entries);
 
-// The text with the values of secrets (auth_key, keys of prkeys) replaced by ***.
+// Keys of reservations and whatever is called a password or secret.
 bool is_multipath_secret(std::string_view key);
+// The text with the values of secrets replaced by ***.
+std::string scrub_multipath_conf(std::string_view text);
 
 }  // namespace probes

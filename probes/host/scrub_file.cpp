@@ -9,6 +9,7 @@
 #include "probes/host/iscsi_conf.h"
 #include "probes/host/iscsi_names.h"
 #include "probes/host/kernel.h"
+#include "probes/host/multipath_conf.h"
 #include "probes/host/scrub.h"
 #include "probes/host/sysfs_text.h"
 #include "probes/host/trident.h"
@@ -138,6 +139,7 @@ std::string scrub_command(std::string_view name, std::string_view text) {
   if (name == "mount-l") return scrub_mounts(text);
   if (name == "node-record") return scrub_iscsi_conf(text);
   if (name == "iscsi-p3" || name == "iscsi-p1") return scrub_session_print(text);
+  if (name == "multipath-config") return scrub_multipath_conf(text);
   return std::string(text);
 }
 
@@ -170,6 +172,8 @@ base::Result<std::string> scrub_file(std::string_view path, std::string_view tex
   if (path.starts_with("/etc/iscsi/") || path.starts_with("/var/lib/iscsi/")) return scrub_iscsi_conf(text);
   if (path.starts_with("/sys/") && is_sysfs_secret(path.substr(path.rfind('/') + 1))) return scrub_sysfs_value(text);
   if (path == "/proc/cmdline") return scrub_lines(text);  // rd.iscsi.password= and the like
+  if (path == "/etc/multipath.conf" || base::starts_with_path(path, "/etc/multipath"))
+    return scrub_multipath_conf(text);
   if (path.ends_with(".mount") || path.find(".mount.d/") != std::string_view::npos) return scrub_lines(text);
   if (base::starts_with_path(path, trident_directory)) {
     auto parsed = parse_trident(text, std::string(path));

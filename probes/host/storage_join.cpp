@@ -226,15 +226,28 @@ void name_tracked(facts::Facts& facts, Names& names) {
 
 // --- disks and maps ------------------------------------------------------------------------------------------------
 
+// A SCSI host of the software initiator is that of one session; an adapter's carries many, and tells none.
+using SessionsByHost = std::unordered_map<std::uint32_t, facts::IscsiSession*>;
+
+SessionsByHost sessions_by_host(facts::Facts& facts) {
+  SessionsByHost by_host;
+  if (!facts.iscsi.sessions.has_value()) return by_host;
+  for (auto& session : *facts.iscsi.sessions) {
+    if (!session.host.has_value()) continue;
+    const auto [at, fresh] = by_host.emplace(*session.host, &session);
+    if (!fresh) at->second = nullptr;
+  }
+  return by_host;
+}
+
 void join_disks(facts::Facts& facts) {
   if (!facts.block.devices.has_value()) return;
   std::unordered_map<std::uint32_t, facts::IscsiSession*> by_sid;
-  std::unordered_map<std::uint32_t, facts::IscsiSession*> by_host;
+  const auto by_host = sessions_by_host(facts);
   if (facts.iscsi.sessions.has_value()) {
     for (auto& session : *facts.iscsi.sessions) {
       session.devices.clear();
       if (session.sid.has_value()) by_sid.emplace(*session.sid, &session);
-      if (session.host.has_value()) by_host.emplace(*session.host, &session);
     }
   }
   std::unordered_map<std::string, std::vector<facts::BlockDevice*>> same;
@@ -265,13 +278,23 @@ void join_disks(facts::Facts& facts) {
 }
 
 void join_map(facts::MultipathMap& map, const std::unordered_map<std::string, facts::BlockDevice*>& by_name,
-              bool sessions_known) {
+              const SessionsByHost& by_host, bool sessions_known) {
   bool all_known = true;
   bool iscsi = false;
   for (auto& path : map.paths) {
     path.map = map.id;
     const auto found = by_name.find(path.device);
     if (found == by_name.end()) {
+      // Texts alone: the number of the SCSI host is all that joins the two.
+      const auto session = path.host.has_value() ? by_host.find(*path.host) : by_host.end();
+      if (session != by_host.end() && session->second != nullptr) {
+        path.session = session->second->id;
+        path.sid = session->second->sid;
+        path.target = session->second->target;
+        path.portal = session->second->portal;
+        add_once(session->second->devices, path.device);
+        iscsi = true;
+      }
       all_known = false;
       continue;
     }
@@ -305,8 +328,9 @@ void join_maps(facts::Facts& facts) {
         by_wwid[plain_wwid(*device.multipath_wwid)].push_back(&device);
     }
   }
+  const auto by_host = sessions_by_host(facts);
   for (auto& map : *facts.multipath.maps) {
-    join_map(map, by_name, facts.iscsi.sessions.has_value());
+    join_map(map, by_name, by_host, facts.iscsi.sessions.has_value());
     if (!devices_known || !map.wwid.has_value()) continue;
     std::vector<std::string> missing;
     if (const auto found = by_wwid.find(plain_wwid(*map.wwid)); found != by_wwid.end())

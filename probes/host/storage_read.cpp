@@ -12,7 +12,9 @@
 #include "probes/host/multipath_conf.h"
 #include "probes/host/multipath_text.h"
 #include "probes/host/storage_join.h"
+#include "probes/host/storage_merge.h"
 #include "probes/host/storage_sysfs.h"
+#include "probes/host/storage_text.h"
 #include "probes/host/sysfs_walk.h"
 #include "probes/probe.h"
 
@@ -114,13 +116,15 @@ base::Result<std::string> optional_command(Reading& reading, const char* name) {
 }
 
 void take_sessions(Reading& reading, Parsed<SessionText> parsed) {
-  auto& facts = reading.facts();
   reading.note(parsed.notes);
-  if (!parsed.facts.told || facts.iscsi.sessions.has_value()) return;
-  facts.iscsi.sessions = std::move(parsed.facts.sessions);
-  if (!facts.iscsi.hosts.has_value() && !parsed.facts.hosts.empty()) facts.iscsi.hosts = std::move(parsed.facts.hosts);
-  if (!facts.block.devices.has_value() && !parsed.facts.devices.empty())
-    facts.block.devices = std::move(parsed.facts.devices);
+  add_sessions(reading.facts(), std::move(parsed.facts));
+}
+
+void take_session_hosts(facts::Facts& facts, std::string_view text) {
+  if (!facts.iscsi.sessions.has_value()) return;
+  for (const auto& [sid, host] : parse_session_hosts(text))
+    for (auto& session : *facts.iscsi.sessions)
+      if (session.sid.is(sid) && session.host.is_unknown()) session.host = host;
 }
 
 void read_iscsiadm(Reading& reading) {
@@ -128,6 +132,25 @@ void read_iscsiadm(Reading& reading) {
   for (const char* name : {"iscsi-p3", "iscsi-p1"})
     if (const auto text = optional_command(reading, name)) take_sessions(reading, parse_session_print(*text));
   if (const auto text = optional_command(reading, "iscsi-session")) take_sessions(reading, parse_session_list(*text));
+}
+
+// --- pasted terminal text ------------------------------------------------------------------------------------------
+
+void take_maps(Reading& reading, Parsed<MultipathText> parsed);
+
+void read_pasted(Reading& reading) {
+  for (const GivenText& given : reading.given("text")) {
+    const auto found = storage_sections(given.text);
+    if (found.session_list.empty() && found.session_print.empty() && found.session_hosts.empty() &&
+        found.multipath_tree.empty())
+      continue;
+    reading.given_row(given);
+    if (!found.session_print.empty()) take_sessions(reading, parse_session_print(found.session_print));
+    if (!found.session_list.empty()) take_sessions(reading, parse_session_list(found.session_list));
+    take_session_hosts(reading.facts(), found.session_hosts);
+    if (!found.multipath_tree.empty())
+      take_maps(reading, parse_multipath_tree(found.multipath_tree, MultipathPrint::ll, given.file));
+  }
 }
 
 // --- files of open-iscsi -------------------------------------------------------------------------------------------
@@ -323,6 +346,7 @@ void read_storage(Reading& reading) {
   reading.set_probe("iscsi");
   read_sysfs(reading);
   read_iscsiadm(reading);
+  read_pasted(reading);
   read_initiatorname(reading);
   read_iscsid_conf(reading);
   const auto records = read_node_records(reading);

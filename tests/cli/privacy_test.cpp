@@ -301,6 +301,17 @@ TEST_CASE("secrets: what is planted in a tree gets into no facts, no raw tree an
   plant("/sys/class/iscsi_session/session9/username", "planted-23\n");
   plant("/sys/class/iscsi_session/session9/password", "planted-24\n");
   plant("/sys/class/iscsi_session/session9/targetname", "iqn.2001-01.example:t\n");
+  plant("/var/lib/iscsi/nodes/iqn.2001-01.example:t/192.0.2.9,3260,1/default",
+        "# BEGIN RECORD 2.1.8\nnode.name = iqn.2001-01.example:t\nnode.session.auth.authmethod = CHAP\n"
+        "node.session.auth.username = planted-41\nnode.session.auth.password = planted-42\n"
+        "node.session.auth.username_in = planted-43\nnode.session.auth.password_in=planted-44\n"
+        "#node.session.auth.password = planted-45\niface.chap_names = planted-46\n# END RECORD\n");
+  plant("/etc/multipath.conf", "defaults {\n\treservation_key 0x1\n\tauth_key \"planted-47\"\n}\n");
+  plant("/etc/multipath/conf.d/a.conf", "overrides {\n\tpassword planted-48\n}\n");
+  plant("/mountaudit/cmd/iscsi-p3.txt",
+        "Target: iqn.2001-01.example:t (non-flash)\n\tCurrent Portal: 192.0.2.9:3260,1\n"
+        "\tPersistent Portal: 192.0.2.9:3260,1\n\t\tSID: 9\n\t\tCHAP:\n\t\tusername: planted-49\n"
+        "\t\tpassword: planted-50\n\t\tusername_in: planted-51\n\t\tpassword_in: planted-52\n");
   fs::remove(tree + "/mountaudit/manifest.json");  // what it says is not there is there now
   const std::string cluster = scratch.write(
       "cluster.yaml",
@@ -325,6 +336,8 @@ TEST_CASE("secrets: what is planted in a tree gets into no facts, no raw tree an
   keep("facts", {"collect", "--root", tree, "--declare", cluster});
   REQUIRE(outputs["facts"].find("pvc-planted") != std::string::npos);  // it was read
   REQUIRE(outputs["facts"].find("192.0.2.9") != std::string::npos);
+  REQUIRE(outputs["facts"].find("\"chap_configured\": true") != std::string::npos);
+  REQUIRE(outputs["facts"].find("reservation_key") != std::string::npos);
   keep("raw", {"collect", "--root", tree, "--declare", cluster, "--raw", raw});
   keep("json", {"audit", "--root", tree, "--declare", cluster, "--format", "json"});
   keep("text", {"audit", "--root", tree, "--declare", cluster});
@@ -334,7 +347,7 @@ TEST_CASE("secrets: what is planted in a tree gets into no facts, no raw tree an
   for (const auto& [path, text] : files_below(raw)) outputs["raw tree " + path] = text;
   REQUIRE(outputs.size() > 20);
   for (const auto& [what, text] : outputs) {
-    for (int i = 1; i <= 40; ++i) {
+    for (int i = 1; i <= 52; ++i) {
       INFO(what << ": planted-" << i);
       CHECK_FALSE(stands_in(text, "planted-" + std::to_string(i)));
     }
