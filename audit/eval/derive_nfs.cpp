@@ -12,6 +12,8 @@
 #include "audit/eval/derive_network.h"
 #include "audit/eval/derive_options.h"
 #include "audit/eval/derive_stats.h"
+#include "audit/eval/derive_block.h"
+#include "audit/eval/derive_multipath.h"
 #include "audit/eval/derive_storage.h"
 
 namespace audit {
@@ -844,6 +846,8 @@ std::vector<Scope> make_scopes() {
   add_hang_scopes(all);
   add_log_scopes(all);
   add_storage_scopes(all);
+  add_multipath_facts(all);
+  add_block_facts(all);
   return all;
 }
 
