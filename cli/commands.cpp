@@ -19,6 +19,10 @@ constexpr std::array table = {
             "one server that need not be mounted: nfs://host[:port][/export] or iscsi://[user@]host[:port][/iqn[/lun]]",
             "mountaudit probe nfs://192.0.2.10/vol1", "versions, limits, locks, grace, latency; nothing is mounted",
             asking | probing | logging_in | judging | rule_files | reporting | hiding | language | talking, run_probe},
+    Command{"", "compare", "FILE..",
+            "measured runs side by side: ratios, efficient depth, ceiling, scaling; own runs, fio JSON, CSV",
+            "mountaudit compare SAN=san.json NAS=nas.json", "two results of fio, by the names they are to have",
+            comparing | hiding | talking, run_compare},
     Command{"rules", "list", "", "every rule, one a line", "mountaudit rules list", "what the program knows",
             rule_files | language | talking, run_rules_list},
     Command{"rules", "explain", "ID", "all of a rule: when it speaks, why, what it advises",
@@ -35,6 +39,9 @@ constexpr std::array table = {
     Command{"demo", "audit", "", "audit of a bundled sample node: no root, no storage needed", "mountaudit demo audit",
             "an OpenShift worker on ONTAP", judging | rule_files | reporting | hiding | language | talking,
             run_demo_audit},
+    Command{"demo", "compare", "", "comparison of bundled runs: iSCSI, NFS with 8 connections and with one",
+            "mountaudit demo compare", "what depth, connections and more VMs bring", comparing | hiding | talking,
+            run_demo_compare},
 };
 
 constexpr std::array family_table = {

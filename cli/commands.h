@@ -41,6 +41,7 @@ bool takes(const Command& command, const Option& option);
 base::Result<int> run_audit(const Settings& settings);
 base::Result<int> run_collect(const Settings& settings);
 base::Result<int> run_probe(const Settings& settings);
+base::Result<int> run_compare(const Settings& settings);
 base::Result<int> run_rules_list(const Settings& settings);
 base::Result<int> run_rules_explain(const Settings& settings);
 base::Result<int> run_rules_lint(const Settings& settings);
@@ -48,5 +49,6 @@ base::Result<int> run_rules_test(const Settings& settings);
 base::Result<int> run_facts_list(const Settings& settings);
 base::Result<int> run_facts_schema(const Settings& settings);
 base::Result<int> run_demo_audit(const Settings& settings);
+base::Result<int> run_demo_compare(const Settings& settings);
 
 }  // namespace cli

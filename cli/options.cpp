@@ -28,6 +28,7 @@ std::vector<std::string> input_names() {
   return names;
 }
 
+std::vector<std::string> compare_formats() { return {"text", "json"}; }
 std::vector<std::string> levels() { return {"error", "warning", "notice", "never"}; }
 std::vector<std::string> languages() { return {"en", "ja"}; }
 
@@ -104,6 +105,19 @@ constexpr std::array table = {
     Option{"--fail-on", "", "LEVEL", reporting,
            "exit 1 from this severity on: error (default), warning, notice; or never", &Settings::fail_on, Offer::words,
            levels},
+    Option{"--format", "", "NAME", comparing, "text (default) or json", &Settings::format, Offer::words,
+           compare_formats},
+    Option{"--sum", "", "", comparing,
+           "add up the runs of equal label and load: the files are those of several nodes that ran at the same time",
+           &Settings::sum},
+    Option{"--wanted", "", "IOPS", comparing, "say which curve gives this rate, and at which latency",
+           &Settings::wanted},
+    Option{"--guaranteed", "", "IOPS", comparing, "say how the most that was measured stands to what was promised",
+           &Settings::guaranteed},
+    Option{"--cache", "", "SIZE", comparing, "cache of the storage (512g): names runs whose range fits into it",
+           &Settings::cache},
+    Option{"--digits", "", "N", comparing, "decimals of the ratios between curves, 0 to 4 (default 2), rounded half-up",
+           &Settings::digits},
     Option{"--color", "", "", reporting, "colours, also where standard output is no terminal", &Settings::color},
     Option{"--redact", "", "", hiding,
            "stand-ins for addresses, host names, exports, paths, names of pods, VMs and volumes, IQNs, serial numbers "

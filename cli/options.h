@@ -51,6 +51,12 @@ struct Settings {
   bool quiet = false;
   std::string raw;
 
+  bool sum = false;
+  std::string wanted;
+  std::string guaranteed;
+  std::string cache;
+  std::string digits;
+
   std::vector<std::string> words;  // arguments that are no flags
 };
 
@@ -68,6 +74,7 @@ enum Group : std::uint16_t {
   probing = 512,       // probe alone
   logging_in = 1024,   // as whom iSCSI targets are asked
   node_logins = 2048,  // whether those of a node are logged in to
+  comparing = 4096,    // compare alone
 };
 
 // What a shell offers behind the flag.

@@ -69,7 +69,7 @@ std::optional<std::size_t> duplicate_key(std::string_view text) {
 
 }  // namespace
 
-Result<json::value> parse_json(std::string_view text, const std::string& where) {
+Result<json::value> parse_json(std::string_view text, const std::string& where, Duplicates duplicates) {
   json::parse_options options;
   options.max_depth = 64;
   json::stream_parser parser({}, options);
@@ -84,7 +84,7 @@ Result<json::value> parse_json(std::string_view text, const std::string& where) 
     return fail(ErrorKind::malformed, place(where, text, used), "not valid JSON: something follows the document");
   json::value value = parser.release();
   if (!finite(value)) return fail(ErrorKind::malformed, where, "not valid JSON: a number is too large");
-  if (const auto at = duplicate_key(text))
+  if (const auto at = duplicates == Duplicates::refuse ? duplicate_key(text) : std::nullopt)
     return fail(ErrorKind::malformed, place(where, text, *at), "a key stands twice in one object");
   return value;
 }

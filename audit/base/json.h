@@ -15,8 +15,10 @@
 namespace base {
 
 // RFC 8259, one document, depth at most 64. Refused with "where:line:column": anything else, a number that is not
-// finite (1e400), and a duplicate key.
-Result<boost::json::value> parse_json(std::string_view text, const std::string& where);
+// finite (1e400), and a duplicate key, unless the writer of the text is known to write some.
+enum class Duplicates : std::uint8_t { refuse, keep_last };
+Result<boost::json::value> parse_json(std::string_view text, const std::string& where,
+                                      Duplicates duplicates = Duplicates::refuse);
 
 std::string json_quote(std::string_view text);  // invalid UTF-8 becomes U+FFFD: the document stays valid
 

@@ -83,6 +83,15 @@ Subject message_subject(const Context& c, const Item& item) {
       if (is_one_of(other.kind, {"nlm-denied", "nlm-call-failed"}) && other.server.has_value())
         return {"nfs.server", *other.server};
   }
+  if (m.kind.starts_with("iscsi-")) {
+    if (m.server.has_value()) return {"iscsi.portal", *m.server};
+    // "Login failed to authenticate" names nobody; the refusal behind it does.
+    for (const auto& other : messages_of(c))
+      if (m.kind == "iscsi-authentication-failed" && other.kind == "iscsi-login-rejected" && other.server.has_value() &&
+          other.source == m.source)
+        return {"iscsi.portal", *other.server};
+    return {"node", node_name(c, m.host)};
+  }
   if (is_about_node(m)) return {"node", node_name(c, m.host)};
   if (m.server.has_value()) return {"nfs.server", *m.server};
   return {"nfs.mount", *m.path};

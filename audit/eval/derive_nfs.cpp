@@ -8,6 +8,7 @@
 #include "audit/base/text.h"
 #include "audit/eval/derive.h"
 #include "audit/eval/derive_hang.h"
+#include "audit/eval/derive_iscsi.h"
 #include "audit/eval/derive_log.h"
 #include "audit/eval/derive_network.h"
 #include "audit/eval/derive_options.h"
@@ -848,6 +849,7 @@ std::vector<Scope> make_scopes() {
   add_storage_scopes(all);
   add_multipath_facts(all);
   add_block_facts(all);
+  add_iscsi_facts(all);
   return all;
 }
 

@@ -71,6 +71,11 @@ void Storage::read_names(const facts::Facts& facts) {
   }
   for (std::uint32_t i = 0; i < targets.size(); ++i) target_by_name_.emplace(facts.iscsi.targets[i].name, i);
   for (std::uint32_t i = 0; i < portals.size(); ++i) portal_by_id_.emplace(facts.iscsi.portals[i].id, i);
+  // Tracking files and host names leave the tag out.
+  for (std::uint32_t i = 0; i < portals.size(); ++i) {
+    const std::string& id = facts.iscsi.portals[i].id;
+    portal_by_id_.emplace(id.substr(0, id.rfind(',')), i);
+  }
   for (std::uint32_t i = 0; i < devices.size(); ++i) device_by_name_.emplace(all_devices[i].name, i);
   for (std::uint32_t i = 0; i < maps.size(); ++i) map_by_name_.emplace(all_maps[i].id, i);
   // An alias may be the id of another map: ids go first.

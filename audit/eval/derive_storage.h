@@ -29,7 +29,7 @@ class Storage {
     Indices all_uses;  // and of its map
   };
   struct Map {
-    Place device;  // its dm device
+    Place device;                                    // its dm device
     std::vector<Place> path_devices, path_sessions;  // in the order of paths
     Indices devices, sessions, targets, portals, uses;
   };

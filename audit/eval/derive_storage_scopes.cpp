@@ -68,9 +68,7 @@ Subject node_subject(const Context& c, const Item&) { return {"node", c.facts.no
 Subject session_subject(const Context& c, const Item& item) { return {"iscsi.session", session_of(c, item).id}; }
 Subject map_subject(const Context& c, const Item& item) { return {"multipath.map", map_of(c, item).id}; }
 
-Joined parent_session(const Context&, const Item& item) {
-  return {make_item("iscsi.sessions", item.index), false, ""};
-}
+Joined parent_session(const Context&, const Item& item) { return {make_item("iscsi.sessions", item.index), false, ""}; }
 Joined parent_map(const Context&, const Item& item) { return {make_item("multipath.maps", item.index), false, ""}; }
 
 // --- the initiator as a whole --------------------------------------------------------------------------------------
@@ -106,8 +104,7 @@ Scope initiator_scope() {
          }
          return items_at("multipath.maps", places);
        }},
-      {"volumes", "what lies on disks of sessions", "block.users",
-       [](const Context& c, const Item&) {
+      {"volumes", "what lies on disks of sessions", "block.users", [](const Context& c, const Item&) {
          Indices places;
          for (const auto& session : c.storage().sessions)
            places.insert(places.end(), session.uses.begin(), session.uses.end());
@@ -121,8 +118,8 @@ Scope initiator_scope() {
 // --- sessions ------------------------------------------------------------------------------------------------------
 
 Joined session_target(const Context& c, const Item& item) {
-  return joined_to("iscsi.targets", joined_session(c, item).target, facts::Fact<std::string>(session_of(c, item).target),
-                   "iscsi.targets");
+  return joined_to("iscsi.targets", joined_session(c, item).target,
+                   facts::Fact<std::string>(session_of(c, item).target), "iscsi.targets");
 }
 
 Joined session_portal(const Context& c, const Item& item) {
@@ -134,8 +131,7 @@ Joined session_record(const Context& c, const Item& item) {
   if (place) return {make_item("iscsi.node_records", *place), false, ""};
   if (session_of(c, item).record.is_absent()) return {std::nullopt, true, ""};
   if (c.facts.iscsi.node_records.has_value()) return {std::nullopt, true, ""};
-  return {std::nullopt, false,
-          fmt::format("needs iscsi.node_records: {}", why_unknown(c, "iscsi.node_records"))};
+  return {std::nullopt, false, fmt::format("needs iscsi.node_records: {}", why_unknown(c, "iscsi.node_records"))};
 }
 
 Joined session_connection(const Context& c, const Item& item) {
@@ -171,23 +167,22 @@ Scope session_scope() {
   scope.path = [](const Context&, const Item& item) { return fmt::format("iscsi.sessions[{}]", item.index); };
   scope.subject = session_subject;
   scope.own_name = no_name;
-  scope.derived = {
-      {"target_name", text_type, "name of the target, also where the target itself is not listed",
-       "iscsi.sessions[].target",
-       [](const Context& c, const Item& item) -> facts::Value { return session_of(c, item).target; }},
-      {"portal_id", text_type, "portal that was asked for, also where the portal itself is not listed",
-       "iscsi.sessions[].portal", [](const Context& c, const Item& item) -> facts::Value {
-         const auto& portal = session_of(c, item).portal;
-         if (portal.has_value()) return *portal;
-         return portal.is_absent() ? facts::Value(facts::Absent{})
-                                   : missing_fact(c, "iscsi.sessions", item.index, "portal");
-       }}};
-  scope.references = {{"target", "target of the session", "iscsi.targets", session_target},
-                      {"portal", "portal of the session", "iscsi.portals", session_portal},
-                      {"node_record", "node record of the session", "iscsi.node_records", session_record},
-                      {"connection", "first connection of the session", "iscsi.sessions.connections",
-                       session_connection},
-                      {"nic", "way to the portal", "network.paths", session_nic}};
+  scope.derived = {{"target_name", text_type, "name of the target, also where the target itself is not listed",
+                    "iscsi.sessions[].target",
+                    [](const Context& c, const Item& item) -> facts::Value { return session_of(c, item).target; }},
+                   {"portal_id", text_type, "portal that was asked for, also where the portal itself is not listed",
+                    "iscsi.sessions[].portal", [](const Context& c, const Item& item) -> facts::Value {
+                      const auto& portal = session_of(c, item).portal;
+                      if (portal.has_value()) return *portal;
+                      return portal.is_absent() ? facts::Value(facts::Absent{})
+                                                : missing_fact(c, "iscsi.sessions", item.index, "portal");
+                    }}};
+  scope.references = {
+      {"target", "target of the session", "iscsi.targets", session_target},
+      {"portal", "portal of the session", "iscsi.portals", session_portal},
+      {"node_record", "node record of the session", "iscsi.node_records", session_record},
+      {"connection", "first connection of the session", "iscsi.sessions.connections", session_connection},
+      {"nic", "way to the portal", "network.paths", session_nic}};
   scope.collections = {
       {"sessions", "the session itself", "iscsi.sessions",
        [](const Context&, const Item& item) { return std::vector<Item>{item}; }},
@@ -216,11 +211,12 @@ Scope connection_scope() {
   scope.items = [](const Context& c) {
     std::vector<Item> items;
     for (std::uint32_t s = 0; s < c.storage().sessions.size(); ++s)
-      append(items,
-             nested_items("iscsi.sessions.connections", s, (*c.facts.iscsi.sessions)[s].connections.size()));
+      append(items, nested_items("iscsi.sessions.connections", s, (*c.facts.iscsi.sessions)[s].connections.size()));
     return items;
   };
-  scope.ref = [](const Context& c, const Item& item) { return facts::ref_to(session_of(c, item).connections[item.sub]); };
+  scope.ref = [](const Context& c, const Item& item) {
+    return facts::ref_to(session_of(c, item).connections[item.sub]);
+  };
   scope.path = [](const Context&, const Item& item) {
     return fmt::format("iscsi.sessions[{}].connections[{}]", item.index, item.sub);
   };
@@ -255,9 +251,7 @@ Scope session_setting_scope() {
   scope.references = {{"session", "session of the setting", "iscsi.sessions", parent_session}};
   scope.collections = {
       {"sessions", "the session", "iscsi.sessions",
-       [](const Context&, const Item& item) {
-         return std::vector<Item>{make_item("iscsi.sessions", item.index)};
-       }},
+       [](const Context&, const Item& item) { return std::vector<Item>{make_item("iscsi.sessions", item.index)}; }},
       {"volumes", "what lies on disks of its session", "block.users",
        [](const Context& c, const Item& item) { return items_at("block.users", joined_session(c, item).uses); }}};
   return scope;
@@ -320,10 +314,10 @@ Scope expected_portal_scope() {
     const auto& expected = c.facts.iscsi.targets[item.index].expected_portals[item.sub];
     return expected.portal + ' ' + expected.origin;
   };
-  scope.references = {{"target", "target that it is expected of", "iscsi.targets",
-                       [](const Context&, const Item& item) {
-                         return Joined{make_item("iscsi.targets", item.index), false, ""};
-                       }}};
+  scope.references = {
+      {"target", "target that it is expected of", "iscsi.targets", [](const Context&, const Item& item) {
+         return Joined{make_item("iscsi.targets", item.index), false, ""};
+       }}};
   scope.collections = {
       {"volumes", "what lies on disks of the target", "block.users",
        [](const Context& c, const Item& item) { return items_at("block.users", joined_target(c, item).uses); }}};
@@ -375,29 +369,29 @@ Scope record_scope() {
     return Subject{"iscsi.session", id};
   };
   scope.own_name = no_name;
-  scope.references = {
-      {"target", "target that it names", "iscsi.targets",
-       [](const Context& c, const Item& item) {
-         const facts::IscsiNodeRecord& record = record_of(c, item);
-         return joined_to("iscsi.targets", c.storage().target_named(record.target),
-                          facts::Fact<std::string>(record.target), "iscsi.targets");
-       }},
-      {"portal", "portal that it names", "iscsi.portals", [](const Context& c, const Item& item) {
-         const auto& portal = record_of(c, item).portal;
-         return joined_to("iscsi.portals", portal.has_value() ? c.storage().portal_named(*portal) : Place{}, portal,
-                          "iscsi.portals");
-       }}};
-  scope.derived = {
-      {"portal_id", text_type, "portal that it names, also where the portal itself is not listed",
-       "iscsi.node_records[].portal", [](const Context& c, const Item& item) -> facts::Value {
-         const auto& portal = record_of(c, item).portal;
-         if (portal.has_value()) return *portal;
-         return portal.is_absent() ? facts::Value(facts::Absent{})
-                                   : missing_fact(c, "iscsi.node_records", item.index, "portal");
-       }},
-      {"target_name", text_type, "name of the target, also where the target itself is not listed",
-       "iscsi.node_records[].target",
-       [](const Context& c, const Item& item) -> facts::Value { return record_of(c, item).target; }}};
+  scope.references = {{"target", "target that it names", "iscsi.targets",
+                       [](const Context& c, const Item& item) {
+                         const facts::IscsiNodeRecord& record = record_of(c, item);
+                         return joined_to("iscsi.targets", c.storage().target_named(record.target),
+                                          facts::Fact<std::string>(record.target), "iscsi.targets");
+                       }},
+                      {"portal", "portal that it names", "iscsi.portals", [](const Context& c, const Item& item) {
+                         const auto& portal = record_of(c, item).portal;
+                         return joined_to("iscsi.portals",
+                                          portal.has_value() ? c.storage().portal_named(*portal) : Place{}, portal,
+                                          "iscsi.portals");
+                       }}};
+  scope.derived = {{"portal_id", text_type, "portal that it names, also where the portal itself is not listed",
+                    "iscsi.node_records[].portal",
+                    [](const Context& c, const Item& item) -> facts::Value {
+                      const auto& portal = record_of(c, item).portal;
+                      if (portal.has_value()) return *portal;
+                      return portal.is_absent() ? facts::Value(facts::Absent{})
+                                                : missing_fact(c, "iscsi.node_records", item.index, "portal");
+                    }},
+                   {"target_name", text_type, "name of the target, also where the target itself is not listed",
+                    "iscsi.node_records[].target",
+                    [](const Context& c, const Item& item) -> facts::Value { return record_of(c, item).target; }}};
   return scope;
 }
 
@@ -467,19 +461,19 @@ Scope map_scope() {
   scope.path = [](const Context&, const Item& item) { return fmt::format("multipath.maps[{}]", item.index); };
   scope.subject = map_subject;
   scope.own_name = no_name;
-  scope.references = {{"dm", "its dm device", "block.devices",
-                       [](const Context& c, const Item& item) {
-                         return joined_to("block.devices", joined_map(c, item).device, map_of(c, item).device,
-                                          "multipath.maps[].device");
-                       }},
-                      // One of them where they are several: what they have in common, and what a finding is about.
-                      {"target", "its iSCSI target, the first of several", "iscsi.targets",
-                       [](const Context& c, const Item& item) {
-                         const Indices& targets = joined_map(c, item).targets;
-                         if (!targets.empty()) return Joined{make_item("iscsi.targets", targets.front()), false, ""};
-                         if (map_of(c, item).iscsi.is(false)) return Joined{std::nullopt, true, ""};
-                         return Joined{std::nullopt, false, "needs iscsi.targets: none is known for its paths"};
-                       }}};
+  scope.references = {
+      {"dm", "its dm device", "block.devices",
+       [](const Context& c, const Item& item) {
+         return joined_to("block.devices", joined_map(c, item).device, map_of(c, item).device,
+                          "multipath.maps[].device");
+       }},
+      // One of them where they are several: what they have in common, and what a finding is about.
+      {"target", "its iSCSI target, the first of several", "iscsi.targets", [](const Context& c, const Item& item) {
+         const Indices& targets = joined_map(c, item).targets;
+         if (!targets.empty()) return Joined{make_item("iscsi.targets", targets.front()), false, ""};
+         if (map_of(c, item).iscsi.is(false)) return Joined{std::nullopt, true, ""};
+         return Joined{std::nullopt, false, "needs iscsi.targets: none is known for its paths"};
+       }}};
   scope.collections = {
       {"maps", "the map itself", "multipath.maps", map_itself},
       {"paths", "its paths", "multipath.maps.paths",
@@ -595,8 +589,7 @@ Scope multipath_scope() {
   scope.collections = {
       {"maps", "all maps", "multipath.maps",
        [](const Context& c, const Item&) { return items_of_list("multipath.maps", c.facts.multipath.maps); }},
-      {"settings", "settings of the whole node", "multipath.settings",
-       [](const Context& c, const Item&) {
+      {"settings", "settings of the whole node", "multipath.settings", [](const Context& c, const Item&) {
          return first_items("multipath.settings", c.facts.multipath.settings.size());
        }}};
   return scope;
@@ -611,9 +604,9 @@ Scope node_setting_scope() {
   scope.path = [](const Context&, const Item& item) { return fmt::format("multipath.settings[{}]", item.index); };
   scope.subject = node_subject;
   scope.own_name = [](const Context& c, const Item& item) { return c.facts.multipath.settings[item.index].key; };
-  scope.collections = {
-      {"maps", "all maps", "multipath.maps",
-       [](const Context& c, const Item&) { return items_of_list("multipath.maps", c.facts.multipath.maps); }}};
+  scope.collections = {{"maps", "all maps", "multipath.maps", [](const Context& c, const Item&) {
+                          return items_of_list("multipath.maps", c.facts.multipath.maps);
+                        }}};
   return scope;
 }
 
@@ -652,19 +645,18 @@ Scope user_scope() {
     return Subject{use.kind == "mount" || use.kind == "fstab" ? "mount" : "block.device", use.name};
   };
   scope.own_name = no_name;
-  scope.references = {{"disk", "disk that it uses; null where it uses a map", "block.devices",
-                       [](const Context& c, const Item& item) {
-                         const Place device = joined_use(c, item).device;
-                         return device ? Joined{make_item("block.devices", *device), false, ""}
-                                       : Joined{std::nullopt, true, ""};
-                       }},
-                      {"map", "multipath map that it uses, or that its disk is a path of", "multipath.maps",
-                       [](const Context& c, const Item& item) {
-                         const Storage::Use& use = joined_use(c, item);
-                         const Place map = use.map ? use.map : c.storage().devices[*use.device].map;
-                         return map ? Joined{make_item("multipath.maps", *map), false, ""}
-                                    : Joined{std::nullopt, true, ""};
-                       }}};
+  scope.references = {
+      {"disk", "disk that it uses; null where it uses a map", "block.devices",
+       [](const Context& c, const Item& item) {
+         const Place device = joined_use(c, item).device;
+         return device ? Joined{make_item("block.devices", *device), false, ""} : Joined{std::nullopt, true, ""};
+       }},
+      {"map", "multipath map that it uses, or that its disk is a path of", "multipath.maps",
+       [](const Context& c, const Item& item) {
+         const Storage::Use& use = joined_use(c, item);
+         const Place map = use.map ? use.map : c.storage().devices[*use.device].map;
+         return map ? Joined{make_item("multipath.maps", *map), false, ""} : Joined{std::nullopt, true, ""};
+       }}};
   scope.collections = {{"volumes", "the user itself", "block.users",
                         [](const Context&, const Item& item) { return std::vector<Item>{item}; }}};
   return scope;
@@ -673,10 +665,10 @@ Scope user_scope() {
 }  // namespace
 
 void add_storage_scopes(std::vector<Scope>& all) {
-  for (Scope (*make)() : {initiator_scope, session_scope, connection_scope, session_setting_scope, target_scope,
-                          expected_portal_scope, portal_scope, record_scope, device_scope, map_scope, path_scope,
-                          group_scope, map_setting_scope, multipath_scope, node_setting_scope, loose_path_scope,
-                          user_scope})
+  for (Scope (*make)() :
+       {initiator_scope, session_scope, connection_scope, session_setting_scope, target_scope, expected_portal_scope,
+        portal_scope, record_scope, device_scope, map_scope, path_scope, group_scope, map_setting_scope,
+        multipath_scope, node_setting_scope, loose_path_scope, user_scope})
     all.push_back(make());
 }
 

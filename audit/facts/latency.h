@@ -152,6 +152,9 @@ struct LatencyRun {
   bool operator==(const LatencyRun&) const = default;
 };
 
+// Equal for runs that differ in depth and pass alone: label, load, clients, connections, range, loop and rate.
+std::string load_key(const LatencyRun& run);
+
 // What is wanted of the storage or promised by it, as the user says.
 struct LatencyNeed {
   Fact<double> wanted_iops;      // peak of all clients together

@@ -372,9 +372,18 @@ class TextReport {
     const auto& nfs = report_.facts->nfs;
     if (nfs.mounts.empty() && !nfs.servers.empty())  // probe
       return kind_count(nfs.servers.size(), "nfs.server", options_.language);
-    return fmt::format(fmt::runtime(words_.counts), kind_count(nfs.mounts.size(), "nfs", options_.language),
-                       kind_count(std::max<std::size_t>(nfs.servers.size(), nfs.clients.empty() ? 0 : 1), "nfs.server",
-                                  options_.language));
+    const auto& sessions = report_.facts->iscsi.sessions;
+    std::string iscsi;
+    if (sessions.has_value() && !sessions->empty())
+      iscsi = fmt::format(fmt::runtime(words_.counts),
+                          kind_count(sessions->size(), "iscsi.session", options_.language),
+                          kind_count(report_.facts->iscsi.targets.size(), "iscsi.target", options_.language));
+    if (nfs.mounts.empty() && !iscsi.empty()) return iscsi;
+    const std::string mounts =
+        fmt::format(fmt::runtime(words_.counts), kind_count(nfs.mounts.size(), "nfs", options_.language),
+                    kind_count(std::max<std::size_t>(nfs.servers.size(), nfs.clients.empty() ? 0 : 1), "nfs.server",
+                               options_.language));
+    return iscsi.empty() ? mounts : mounts + ", " + iscsi;
   }
   std::string passed() const {
     std::size_t passed = 0;

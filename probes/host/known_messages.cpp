@@ -219,7 +219,38 @@ constexpr KnownMessage nfs_messages[] = {
     {"fs-shut-down", "*XFS ({device}): Log I/O Error Detected. Shutting down filesystem"},
 };
 
-constexpr std::span<const KnownMessage> tables[] = {nfs_messages};
+constexpr KnownMessage iscsi_messages[] = {
+    // The kernel: drivers/scsi/libiscsi.c, scsi_transport_iscsi.c
+    {"iscsi-connection-error", "connection{device}: detected conn error ({code})", iscsi_error},
+    {"iscsi-ping-timeout", "connection{device}: ping timeout of {count} secs expired", none,
+     "the target did not answer a NOP-Out in time: the connection is given up"},
+    {"iscsi-recovery-over", "session{device}: session recovery timed out after {count} secs", none,
+     "replacement_timeout is over: I/O that waited fails now"},
+    // iscsid, iscsistart, iscsiadm: open-iscsi usr/initiator.c, login.c, discovery.c, io.c
+    {"iscsi-connection-error-told", "Kernel reported iSCSI connection {device} error ({code} - {any}) state ({count})",
+     iscsi_error},
+    {"iscsi-connection-error-told", "Kernel reported iSCSI connection {device} error ({code}) state ({count})",
+     iscsi_error},
+    {"iscsi-recovered", "connection{device} is operational after recovery ({count} attempts)"},
+    {"iscsi-connect-refused", "*cannot make connection to {server}: Connection refused", none,
+     "the host is there and nothing listens on the port: another port, or the target service is stopped"},
+    {"iscsi-connect-refused", "*connect to {server}:{port} failed (Connection refused)", none,
+     "the host is there and nothing listens on the port: another port, or the target service is stopped"},
+    {"iscsi-connect-invalid", "*cannot make connection to {server}: Invalid argument", none,
+     "the kernel refuses the address itself: a link-local one needs the interface behind a '%'"},
+    {"iscsi-connect-failed", "*cannot make connection to {server}: {any}"},
+    {"iscsi-connect-failed", "*connect to {server}:{port} failed ({any})"},
+    {"iscsi-login-rejected", "*discovery login to {server} rejected: {any} ({word})"},
+    {"iscsi-login-rejected", "*login rejected: {any} ({word})"},
+    {"iscsi-authentication-failed", "*Login failed to authenticate with target", none,
+     "name or secret of CHAP is wrong, or one is asked for and none is set: to try again does not help"},
+    {"iscsi-session-exists", "*initiator reported error (15 - session exists)", none,
+     "an earlier login of the same initiator is there already"},
+    {"iscsi-login-failed", "*initiator reported error ({code} - {any})"},
+    {"iscsi-login-ok", "*login response status 0000"},
+};
+
+constexpr std::span<const KnownMessage> tables[] = {nfs_messages, iscsi_messages};
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // The messages about network storage that this program knows, one row each: kernel (net/sunrpc, fs/nfs, fs/lockd,
-// fs/nfsd), mount.nfs(8), rpc.statd(8), tlshd(8), nfs-ganesha, kubelet and CSI, amazon-efs-utils, guests of VM disks.
-// A further family (iSCSI, multipath) is a further table in known_message_tables().
+// fs/nfsd), mount.nfs(8), rpc.statd(8), tlshd(8), nfs-ganesha, kubelet and CSI, amazon-efs-utils, guests of VM
+// disks; open-iscsi and the kernel's initiator. A further family is a further table in known_message_tables().
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct Captures {
 // linear in the message for a pattern bound to its begin.
 bool match_message(std::string_view pattern, std::string_view message, Captures& captures);
 
-enum class CodeKind : std::uint8_t { none, errno_number, nlm_status, rpc_status };
+enum class CodeKind : std::uint8_t { none, errno_number, nlm_status, rpc_status, iscsi_error };
 
 struct KnownMessage {
   const char* kind;

@@ -337,6 +337,7 @@ class LogReader {
       if (row.code == CodeKind::errno_number) words = errno_words(*code);
       if (row.code == CodeKind::nlm_status) words = nlm_words(*code);
       if (row.code == CodeKind::rpc_status) words = rpc_words(*code);
+      if (row.code == CodeKind::iscsi_error) words = iscsi_error_words(*code);
       if (words) message.code_text = *words;
     }
     finish_kind(message, captures, text);

@@ -118,6 +118,23 @@ constexpr StatusRow rpc_status[] = {
     {17, "unknown protocol (RPC_UNKNOWNPROTO)"},
 };
 
+constexpr StatusRow iscsi_errors[] = {
+    {1003, "the target's window of command numbers is not valid (ISCSI_ERR_MAX_CMDSN)"},
+    {1005, "a PDU of an unknown kind came (ISCSI_ERR_BAD_OPCODE)"},
+    {1008, "the other side broke the protocol (ISCSI_ERR_PROTO)"},
+    {1010, "an answer to no request (ISCSI_ERR_BAD_ITT)"},
+    {1011, "the connection failed (ISCSI_ERR_CONN_FAILED)"},
+    {1013, "the session failed (ISCSI_ERR_SESSION_FAILED)"},
+    {1014, "wrong digest of a header (ISCSI_ERR_HDR_DGST)"},
+    {1015, "wrong digest of data (ISCSI_ERR_DATA_DGST)"},
+    {1017, "no such SCSI command (ISCSI_ERR_NO_SCSI_CMD)"},
+    {1018, "the host is gone (ISCSI_ERR_INVALID_HOST)"},
+    {1019, "sending failed (ISCSI_ERR_XMIT_FAILED)"},
+    {1020, "the other side closed the connection (ISCSI_ERR_TCP_CONN_CLOSE)"},
+    {1021, "the error handler reset the session (ISCSI_ERR_SCSI_EH_SESSION_RST)"},
+    {1022, "a NOP-Out was not answered in time (ISCSI_ERR_NOP_TIMEDOUT)"},
+};
+
 template <std::size_t N>
 std::optional<std::string> look_up(const StatusRow (&table)[N], std::int64_t status) {
   for (const auto& row : table)
@@ -134,6 +151,10 @@ std::optional<std::string> errno_words(std::int64_t number) {
 }
 std::optional<std::string> nlm_words(std::int64_t status) { return look_up(nlm_status, status); }
 std::optional<std::string> rpc_words(std::int64_t status) { return look_up(rpc_status, status); }
+
+std::optional<std::string> iscsi_error_words(std::int64_t number) {
+  return look_up(iscsi_errors, number > 0 && number < 1000 ? number + 1000 : number);
+}
 
 std::optional<int> errno_of(std::string_view text) {
   if (text == "Stale NFS file handle") return 116;  // glibc before 2.18

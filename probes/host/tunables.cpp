@@ -364,6 +364,9 @@ void read_tunables(Reading& reading) {
   LiveSettings live;
   read_live_directory(reading, "/proc/sys/sunrpc", "sunrpc", sysctl_kind, live);
   read_live_directory(reading, "/proc/sys/fs/nfs", "fs.nfs", sysctl_kind, live);
+  // Which algorithms CHAP may use depends on it. Kernels without the mode have no such file.
+  if (const auto fips = reading.host().read("/proc/sys/crypto/fips_enabled"))
+    live.values.emplace("crypto.fips_enabled", LiveSettings::Live{std::string(base::trim(*fips)), sysctl_kind});
   for (const auto module : modules) {
     const std::string directory = "/sys/module/" + std::string(module) + "/parameters";
     if (reading.host().list(directory)) read_live_directory(reading, directory, std::string(module), module_kind, live);

@@ -17,6 +17,7 @@
 #include "probes/collect.h"
 #include "probes/io/host.h"
 #include "rules/embedded.h"
+#include "tests/corpus/storage_inputs.h"
 
 namespace {
 
@@ -50,6 +51,21 @@ struct Case {
 };
 
 #include "tests/corpus/findings_table.inc"
+#include "tests/corpus/storage_findings_table.inc"
+
+std::vector<Case> all_cases() {
+  auto all = cases();
+  for (auto& one : storage_cases()) all.push_back(std::move(one));
+  std::stable_sort(all.begin(), all.end(), [](const Case& a, const Case& b) { return a.directory() < b.directory(); });
+  return all;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
 
 std::string path_of(const Case& one, const std::string& input) {
   const auto equals = input.find('=');
@@ -59,14 +75,29 @@ std::string path_of(const Case& one, const std::string& input) {
 
 facts::Facts collect(const Case& one, const std::vector<std::string>& inputs) {
   std::vector<probes::InputArgument> arguments;
+  std::vector<corpus::StorageInput> storage;
   for (const auto& input : inputs) {
-    auto argument = probes::parse_input_argument(path_of(one, input));
+    const std::string path = path_of(one, input);
+    const auto equals = path.find('=');
+    if (const std::string kind = path.substr(0, equals); corpus::is_storage_kind(kind)) {
+      const std::string file = path.substr(equals + 1);
+      storage.push_back({kind, file, read_file(file)});
+      REQUIRE_FALSE(storage.back().text.empty());
+      continue;
+    }
+    auto argument = probes::parse_input_argument(path);
     REQUIRE(argument);
     arguments.push_back(std::move(*argument));
   }
-  const auto host = probes::open_inputs(arguments);
-  REQUIRE(host);
-  return probes::collect(**host);
+  facts::Facts facts;
+  if (!arguments.empty()) {
+    const auto host = probes::open_inputs(arguments);
+    REQUIRE(host);
+    facts = probes::collect(**host);
+  }
+  for (const auto& input : storage) corpus::add_storage_text(facts, input);
+  corpus::list_ends(facts);
+  return facts;
 }
 
 const audit::RuleSet& shipped_rules() {
@@ -118,25 +149,18 @@ std::string all_of(const audit::Report& report) {
   return text;
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
 // One paragraph a case, to be read beside the expected.md of the corpus.
 std::string readme() {
   std::string text =
       "# Cases\n\n"
       "Inputs from public bug reports, documentation and test data, with neutral names; every quirk of their format "
       "is\n"
-      "kept. `kernel_text_test.cpp` asserts the facts. `findings_test.cpp` asserts what the audit says, listed here: "
+      "kept. `kernel_text_test.cpp` and `storage_text_test.cpp` assert the facts. `findings_test.cpp` asserts what the audit says, listed here: "
       "each\n"
       "finding with its level, whom it is about and words that it contains. Above info the list is complete; findings "
       "of\n"
       "level info are listed where they are asserted. This file is written by the test (`UPDATE_GOLDEN=1`).\n";
-  for (const Case& one : cases()) {
+  for (const Case& one : all_cases()) {
     text += fmt::format("\n## {}\n\n", one.name);
     std::string inputs;
     for (const auto& input : one.inputs) inputs += (inputs.empty() ? "`" : ", `") + input + "`";
@@ -163,7 +187,7 @@ std::string readme() {
 }  // namespace
 
 TEST_CASE("corpus: every case gives its findings, and no others above info", "[corpus]") {
-  for (const Case& one : cases()) {
+  for (const Case& one : all_cases()) {
     DYNAMIC_SECTION(one.name) {
       facts::Facts facts = collect(one, one.inputs);
       if (!one.earlier.empty()) probes::use_since(facts, collect(one, {one.earlier}), "the earlier sample");
@@ -202,6 +226,15 @@ TEST_CASE("corpus: every case gives its findings, and no others above info", "[c
       }
     }
   }
+}
+
+TEST_CASE("corpus 077: two sessions that wait for one portal are one finding", "[corpus]") {
+  const auto all = all_cases();
+  const auto one = std::find_if(all.begin(), all.end(), [](const Case& c) { return c.name.starts_with("077"); });
+  REQUIRE(one != all.end());
+  const audit::Report report = audit::judge(collect(*one, one->inputs), shipped_rules(), {});
+  CHECK(std::count_if(report.findings.begin(), report.findings.end(),
+                      [](const auto& finding) { return finding.rule == "ISCSI-SESS-002"; }) == 1);
 }
 
 TEST_CASE("corpus: README.md lists what is asserted", "[corpus]") {

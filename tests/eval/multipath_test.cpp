@@ -1,0 +1,1 @@
+// Derived facts of multipath maps and their disks.

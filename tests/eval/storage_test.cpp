@@ -57,6 +57,9 @@ TEST_CASE("storage: session, disk, map, target, portal and user are joined both 
   CHECK(storage.targets[0].maps == Indices{0});
   CHECK(storage.portals[1].sessions == Indices{1});
   CHECK(storage.map_named(fixture::lun_wwid) == 0U);
+  CHECK(storage.portal_named("192.0.2.2:3260,1002") == 1U);
+  CHECK(storage.portal_named("192.0.2.2:3260") == 1U);
+  CHECK_FALSE(storage.portal_named("192.0.2.9:3260"));
 
   const std::vector<std::string> volume{"volume pvc-1"};
   CHECK(subjects(context, "iscsi.sessions", 0, "volumes") == volume);

@@ -504,3 +504,35 @@ TEST_CASE("log: facts of several texts add up") {
   CHECK(all.log.servers->size() == 2);
   CHECK(all.config.nfsroot.is_unknown());
 }
+
+TEST_CASE("log: what the initiator says, with its errors in words") {
+  const auto text = parse_log(
+      "Aug 14 18:37:46 n iscsid: Kernel reported iSCSI connection 1:0 error (1020 - ISCSI_ERR_TCP_CONN_CLOSE: TCP "
+      "connection closed) state (3)\n"
+      "Aug 14 18:37:46 n kernel: [  855.971272]  connection1:0: detected conn error (1022)\n"
+      "Aug 14 18:37:46 n kernel: [  855.971272]  connection2:0: detected conn error (22)\n"
+      "Aug 14 18:37:48 n iscsid: connection1:0 is operational after recovery (3 attempts)\n"
+      "Aug 14 18:37:49 n kernel: connection1:0: ping timeout of 5 secs expired, recv timeout 5, last rx 1, now 2\n"
+      "Aug 14 18:37:50 n kernel: session1: session recovery timed out after 120 secs\n"
+      "Aug 14 18:37:51 n iscsid: connect to 192.0.2.7:3260 failed (Connection refused)\n"
+      "Aug 14 18:37:52 n iscsid: connect to 192.0.2.7:3260 failed (No route to host)\n"
+      "iscsiadm: discovery login to 192.0.2.2 rejected: initiator error (02/01), non-retryable, giving up\n",
+      "log");
+  REQUIRE(text.facts.messages.size() == 9);
+  CHECK(kinds(text.facts) == Kinds{"iscsi-connection-error-told", "iscsi-connection-error", "iscsi-connection-error",
+                                   "iscsi-recovered", "iscsi-ping-timeout", "iscsi-recovery-over",
+                                   "iscsi-connect-refused", "iscsi-connect-failed", "iscsi-login-rejected"});
+  const auto& m = text.facts.messages;
+  CHECK(m[0].device.is("1:0"));
+  CHECK(m[0].code.is(1020));
+  CHECK(m[0].code_text.is("the other side closed the connection (ISCSI_ERR_TCP_CONN_CLOSE)"));
+  CHECK(m[1].code_text.is("a NOP-Out was not answered in time (ISCSI_ERR_NOP_TIMEDOUT)"));
+  CHECK(m[2].code_text == m[1].code_text);
+  CHECK(m[2].device.is("2:0"));
+  CHECK(m[3].count.is(3U));
+  CHECK(m[5].device.is("1"));
+  CHECK(m[6].server.is("192.0.2.7"));
+  CHECK(m[6].port.is(3260U));
+  CHECK(m[8].server.is("192.0.2.2"));
+  CHECK_FALSE(iscsi_error_words(5000));
+}

@@ -89,7 +89,7 @@ TEST_CASE("touch: what is there answers, what is not says so") {
 TEST_CASE("touch: a child that hangs costs the deadline once, however many there are, and is put down") {
   const std::vector<std::string> paths(20, "/x");
   const auto before = std::chrono::steady_clock::now();
-  const auto results = touch_paths(paths, 200ms, stops_itself);
+  const auto results = touch_paths(paths, 1s, stops_itself);
   const auto took = std::chrono::steady_clock::now() - before;
   CHECK(took < 5s);
   for (const auto& result : results) {
