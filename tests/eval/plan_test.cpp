@@ -209,7 +209,7 @@ const std::set<std::string> speak_in_every_case{"NFS-NCONNECT-001", "NFS-RECOV-0
 const std::set<std::string> never_unknown{
     "NFS-CACHE-007", "NFS-LOCK-004",  "NFS-LOCK-007",  "NFS-MOUNT-010", "NFS-MOUNT-012", "NFS-NCONNECT-008",
     "NFS-LOCK-006",  "NFS-MOUNT-003", "NFS-MOUNT-004", "NFS-MOUNT-005", "NFS-MOUNT-007", "NFS-MOUNT-008",
-    "NFS-MOUNT-009", "NFS-PORT-003",  "NFS-PORT-004",  "NFS-RECOV-007", "NFS-SEC-003",   "NFS-VERS-001",
+    "NFS-MOUNT-009", "MPATH-003",     "MPATH-008",     "NFS-PORT-003",  "NFS-PORT-004",  "NFS-RECOV-007", "NFS-SEC-003",   "NFS-VERS-001",
     "ISCSI-LOG-001", "ISCSI-TMO-005"};
 
 }  // namespace
