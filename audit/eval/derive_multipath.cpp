@@ -586,7 +586,7 @@ void add_map_facts(std::vector<DerivedFact>& facts) {
        {"array_maps_down", integer_type, "maps of the same array without a path", by_paths, maps_down},
        {"neighbours_answer", boolean_type, "other LUNs of the same sessions have working paths", by_paths,
         neighbours_answer},
-       {"session_count", integer_type, "iSCSI sessions to its targets; 0 where it is local", "iscsi.sessions",
+       {"possible_paths", integer_type, "iSCSI sessions to its targets; 0 where it is local", "iscsi.sessions",
         session_count},
        {"over_iscsi", boolean_type, "a path belongs to an iSCSI session", "multipath.maps[].iscsi", over_iscsi},
        {"io_access", text_type,

@@ -70,7 +70,7 @@ TEST_CASE("multipath: a healthy map") {
   CHECK(map_fact(f, "paths.down") == "0");
   CHECK(map_fact(f, "paths.down_names") == "not set");
   CHECK(map_fact(f, "no_path_outcome") == "not set");
-  CHECK(map_fact(f, "session_count") == "2");
+  CHECK(map_fact(f, "possible_paths") == "2");
   CHECK(map_fact(f, "over_iscsi") == "yes");
   CHECK(map_fact(f, "different_volumes") == "no");
   CHECK(map_fact(f, "other_wwid") == "not set");
