@@ -149,12 +149,14 @@ Value hex_errors(const Context& c, const Item& item) {
 // A file system that was mounted to be written and is not any more: it says so itself, with errors=remount-ro, or the
 // fstab line of the same mount point asks for writing.
 bool was_meant_writable(const Context& c, const facts::BlockUse& use) {
-  const auto options = base::split(use.options_text.value_or(""), ',');
+  const std::string own = use.options_text.value_or("");
+  const auto options = base::split(own, ',');
   if (std::find(options.begin(), options.end(), "errors=remount-ro") != options.end()) return true;
   if (!c.facts.config.fstab.has_value()) return false;
   for (const auto& line : *c.facts.config.fstab) {
     if (line.target != use.name) continue;
-    const auto asked = base::split(line.options_text.value_or(""), ',');
+    const std::string text = line.options_text.value_or("");
+    const auto asked = base::split(text, ',');
     return std::find(asked.begin(), asked.end(), "ro") == asked.end();
   }
   return false;
