@@ -7,10 +7,12 @@
 
 #include "audit/base/text.h"
 #include "audit/eval/derive.h"
+#include "audit/eval/derive_block.h"
 #include "audit/eval/derive_hang.h"
 #include "audit/eval/derive_iscsi.h"
 #include "audit/eval/derive_latency.h"
 #include "audit/eval/derive_log.h"
+#include "audit/eval/derive_multipath.h"
 #include "audit/eval/derive_network.h"
 #include "audit/eval/derive_options.h"
 #include "audit/eval/derive_stats.h"
@@ -849,6 +851,8 @@ std::vector<Scope> make_scopes() {
   add_latency_scopes(all);
   add_storage_scopes(all);
   add_target_answer_scopes(all);
+  add_multipath_facts(all);
+  add_block_facts(all);
   add_iscsi_facts(all);
   return all;
 }

@@ -205,12 +205,14 @@ struct BlockDevice {
 
 struct Block {
   Fact<std::vector<BlockDevice>> devices;  // unknown: nothing that was read could tell
+  Fact<bool> fstrim_timer;                 // fstrim.timer of util-linux is enabled, see systemd.unit(5)
 
   template <class Block = facts::Block>
   static auto fields() {
     return std::array{
         Field{"devices", &Block::devices,
-              "disks of iSCSI sessions, paths of multipath maps, and device mapper devices on top of them"}};
+              "disks of iSCSI sessions, paths of multipath maps, and device mapper devices on top of them"},
+        Field{"fstrim_timer", &Block::fstrim_timer, "fstrim.timer, which trims mounted file systems, is enabled"}};
   }
   bool operator==(const Block&) const = default;
 };

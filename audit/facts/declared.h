@@ -141,6 +141,8 @@ struct Declared {
   std::vector<DeclaredStorageClass> storage_classes;
   std::vector<DeclaredTridentBackend> trident_backends;
   std::vector<PlannedFailover> failovers;
+  Fact<bool> all_flash;    // mountaudit.declare/1, storage.all_flash: no rotating disks in the arrays
+  Fact<bool> single_path;  // storage.single_path: LUNs have one path by design
   Fact<std::string> trident_version;    // TridentVersion, or TridentOrchestrator: 26.02.0
   Fact<std::string> openshift_version;  // ClusterVersion: 4.18.12
 
@@ -151,6 +153,8 @@ struct Declared {
                       Field{"storage_classes", &Declared::storage_classes, "StorageClasses"},
                       Field{"trident_backends", &Declared::trident_backends, "TridentBackendConfigs"},
                       Field{"failovers", &Declared::failovers, "failovers done on purpose"},
+                      Field{"all_flash", &Declared::all_flash, "the arrays have no rotating disks"},
+                      Field{"single_path", &Declared::single_path, "LUNs have one path by design"},
                       Field{"trident_version", &Declared::trident_version, "release of Trident that runs"},
                       Field{"openshift_version", &Declared::openshift_version, "version of OpenShift"}};
   }

@@ -270,12 +270,14 @@ class Objects {
  private:
   std::string source(const Node& object) const { return fmt::format("{}:{}", where_, object.line); }
 
-  // mountaudit.declare/1: of its parts the plan is read so far.
+  // mountaudit.declare/1: of its parts the plan and two words about the storage are read so far.
   void take_declare(const Node& object) {
     for (const auto& [key, part] : object.members) {
-      if (key != "schema" && key != "plan")
+      if (key != "schema" && key != "plan" && (key != "storage" || part.kind != Node::Kind::map))
         add_note(out_.notes, part.line, base::escape_control(key) + " is not looked at", false);
     }
+    take_flag(object, "storage.all_flash", out_.facts.all_flash);
+    take_flag(object, "storage.single_path", out_.facts.single_path);
     const Node* failovers = object.find("plan.failovers");
     if (failovers == nullptr || failovers->kind == Node::Kind::null) return;
     if (failovers->kind != Node::Kind::list) return add_note(out_.notes, failovers->line, "plan.failovers is no list");
@@ -290,6 +292,15 @@ class Objects {
       else
         out_.facts.failovers.push_back(std::move(failover));
     }
+  }
+
+  void take_flag(const Node& object, std::string_view path, facts::Fact<bool>& to) {
+    const Node* node = object.find(path);
+    if (node == nullptr) return;
+    if (node->text == "true" || node->text == "false")
+      to = node->text == "true";
+    else
+      add_note(out_.notes, node->line, std::string(path) + " is neither true nor false");
   }
 
   static void take_version(Text& to, const Text& version) {
@@ -411,6 +422,8 @@ void add_declared(facts::Declared& to, facts::Declared&& more) {
   append(to.storage_classes, more.storage_classes);
   append(to.trident_backends, more.trident_backends);
   append(to.failovers, more.failovers);
+  if (more.all_flash.has_value()) to.all_flash = more.all_flash;
+  if (more.single_path.has_value()) to.single_path = more.single_path;
   if (more.trident_version.has_value()) to.trident_version = std::move(more.trident_version);
   if (more.openshift_version.has_value()) to.openshift_version = std::move(more.openshift_version);
 }

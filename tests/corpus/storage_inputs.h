@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct StorageInput {
 };
 
 inline bool is_storage_kind(const std::string& kind) {
-  static const std::vector<std::string> kinds{"iscsi-session", "iscsi-p1",      "iscsi-p3",    "nodes",
-                                              "node-record",   "initiatorname", "multipath-ll"};
+  static const std::vector<std::string> kinds{"iscsi-session", "iscsi-p1",       "iscsi-p3",        "nodes",
+                                              "node-record",   "initiatorname",  "multipath-ll",    "multipath-l",
+                                              "multipath-v4",  "multipath-json", "multipath-paths", "hosts"};
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
@@ -62,9 +64,28 @@ inline void add_records(facts::Facts& f, const std::string& text, const std::str
   }
 }
 
+inline void add_multipath(facts::Facts& f, const probes::MultipathText& said) {
+  for (const auto& map : said.maps) list_in(f.multipath.maps).push_back(map);
+  for (const auto& path : said.paths) list_in(f.multipath.paths).push_back(path);
+  f.multipath.notices.insert(f.multipath.notices.end(), said.notices.begin(), said.notices.end());
+}
+
+// "session12 host8" a line: the SCSI host of each session.
+inline void add_hosts(facts::Facts& f, const std::string& text) {
+  std::istringstream in(text);
+  std::string session, host;
+  while (in >> session >> host) {
+    for (auto& one : list_in(f.iscsi.sessions)) {
+      if (one.sid.has_value() && session == "session" + std::to_string(*one.sid))
+        one.host = static_cast<std::uint32_t>(std::stoul(host.substr(4)));
+    }
+  }
+}
+
 inline void add_storage_text(facts::Facts& f, const StorageInput& input) {
   const auto& text = input.text;
   if (input.kind == "iscsi-session") {
+    list_in(f.iscsi.sessions);  // "No active sessions." is an answer too
     add_sessions(f, probes::parse_session_list(text).facts);
   } else if (input.kind == "iscsi-p1" || input.kind == "iscsi-p3") {
     add_sessions(f, probes::parse_session_print(text).facts);
@@ -74,9 +95,18 @@ inline void add_storage_text(facts::Facts& f, const StorageInput& input) {
     add_records(f, text, input.file);
   } else if (input.kind == "initiatorname") {
     f.iscsi.initiatorname = probes::parse_initiatorname(text).facts.name;
-  } else if (input.kind == "multipath-ll") {
-    const auto said = probes::parse_multipath_tree(text, probes::MultipathPrint::ll, input.file).facts;
-    for (const auto& map : said.maps) list_in(f.multipath.maps).push_back(map);
+  } else if (input.kind == "hosts") {
+    add_hosts(f, text);
+  } else if (input.kind == "multipath-json") {
+    add_multipath(f, probes::parse_multipath_json(text, input.file).facts);
+  } else if (input.kind == "multipath-paths") {
+    add_multipath(f, probes::parse_multipath_paths(text, input.file).facts);
+  } else if (input.kind.starts_with("multipath-")) {
+    using probes::MultipathPrint;
+    const auto print = input.kind == "multipath-l"    ? MultipathPrint::l
+                       : input.kind == "multipath-v4" ? MultipathPrint::v4
+                                                      : MultipathPrint::ll;
+    add_multipath(f, probes::parse_multipath_tree(text, print, input.file).facts);
   }
 }
 

@@ -207,10 +207,11 @@ const std::set<std::string> speak_in_every_case{"LAT-003", "NFS-NCONNECT-001", "
 // Rules that look at what a text says and where it says nothing have nothing to look at; NFS-VERS-001 has a level of
 // its own for "cannot tell".
 const std::set<std::string> never_unknown{
-    "NFS-CACHE-007", "NFS-LOCK-004",    "NFS-LOCK-007",  "NFS-MOUNT-010", "NFS-MOUNT-012", "NFS-NCONNECT-008",
-    "NFS-LOCK-006",  "NFS-MOUNT-003",   "NFS-MOUNT-004", "NFS-MOUNT-005", "NFS-MOUNT-007", "NFS-MOUNT-008",
-    "NFS-MOUNT-009", "NFS-PORT-003",    "NFS-PORT-004",  "NFS-RECOV-007", "NFS-SEC-003",   "NFS-VERS-001",
-    "ISCSI-LOG-001", "ISCSI-LOGIN-001", "ISCSI-TMO-005", "SEL-002",       "SEL-003"};
+    "NFS-CACHE-007",    "NFS-LOCK-004",    "NFS-LOCK-007",  "NFS-MOUNT-010", "NFS-MOUNT-012",
+    "NFS-NCONNECT-008", "NFS-LOCK-006",    "NFS-MOUNT-003", "NFS-MOUNT-004", "NFS-MOUNT-005",
+    "NFS-MOUNT-007",    "NFS-MOUNT-008",   "NFS-MOUNT-009", "NFS-PORT-003",  "NFS-PORT-004",
+    "NFS-RECOV-007",    "NFS-SEC-003",     "NFS-VERS-001",  "MPATH-003",     "MPATH-008",
+    "ISCSI-LOG-001",    "ISCSI-LOGIN-001", "ISCSI-TMO-005", "SEL-002",       "SEL-003"};
 
 }  // namespace
 

@@ -446,6 +446,16 @@ TEST_CASE("declared: a plan names failovers, and the rest of its document is nam
   REQUIRE(wrong->notes.size() == 1);
 }
 
+TEST_CASE("declared: two words about the storage are read, others are named") {
+  const auto parsed = parse_declared(
+      "schema: mountaudit.declare/1\nstorage:\n  all_flash: true\n  single_path: perhaps\n", "s.yaml");
+  REQUIRE(parsed);
+  CHECK(parsed->facts.all_flash.is(true));
+  CHECK(parsed->facts.single_path.is_unknown());
+  REQUIRE(parsed->notes.size() == 1);
+  CHECK(parsed->notes[0].line == 4);
+}
+
 TEST_CASE("declared: one odd object costs itself only") {
   const auto parsed = parse_declared(
       "apiVersion: v1\nkind: PersistentVolume\nspec: {}\n---\nfoo: bar\n---\napiVersion: v1\nkind: PersistentVolume\n"
