@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "probes/collect.h"
 #include "probes/host/declared.h"
+#include "probes/io/document.h"
 #include "probes/parsed.h"
 
 namespace cli {
@@ -52,7 +53,7 @@ Result<Declaration> read_declarations(const Settings& settings) {
   for (const auto& argument : settings.declare) {
     if (auto checked = check_kind(argument); !checked) return tl::unexpected(checked.error());
     const std::string where = argument == "-" ? "standard input" : argument;
-    const auto text = probes::read_file(argument);
+    const auto text = probes::read_document(argument);
     if (!text) return tl::unexpected(text.error());
     auto parsed = probes::parse_declared(*text, where);
     if (!parsed) return tl::unexpected(parsed.error());

@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "probes/ask_mounted.h"
 #include "probes/collect.h"
+#include "probes/io/document.h"
 #include "probes/io/host.h"
 #include "probes/raw_tree.h"
 #include "probes/redact.h"
@@ -37,7 +38,7 @@ std::string variable(const char* name) {
 
 Result<facts::Facts> load(const std::string& path, bool quiet) {
   const std::string where = path == "-" ? "standard input" : path;
-  const auto text = probes::read_file(path);
+  const auto text = probes::read_document(path);
   if (!text) return tl::unexpected(text.error());
   auto loaded = snapshot::from_json(*text, where);
   if (!loaded) return tl::unexpected(loaded.error());

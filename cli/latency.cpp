@@ -53,9 +53,10 @@ Result<std::vector<load::Pattern>> patterns_of(const Settings& settings, const l
   for (const auto& name : settings.pattern) {
     const auto pattern = load::parse_pattern(name);
     if (!pattern)
-      return usage(fmt::format("--pattern \"{}\" is unknown; there are read, randread, write, randwrite, rw, randrw, null, "
-                               "getattr, tur, nop",
-                               base::escape_control(name)));
+      return usage(
+          fmt::format("--pattern \"{}\" is unknown; there are read, randread, write, randwrite, rw, randrw, null, "
+                      "getattr, tur, nop",
+                      base::escape_control(name)));
     patterns.push_back(*pattern);
   }
   if (!settings.mix.empty()) {
@@ -231,10 +232,10 @@ std::string table(const std::vector<LatencyRun>& runs) {
                          "mean", "p50", "p99", "p99.9", "max");
       before = head;
     }
-    out += fmt::format("  {:>5} {:>4} {:>9.0f} {:>7.1f} {:>8} {:>8} {:>8} {:>8} {:>8}\n", run.depth,
-                       run.pass.value_or(1), run.iops, run.mbps.value_or(0), time_text(run.lat_mean_us),
-                       time_text(run.lat_p50_us), time_text(run.lat_p99_us), time_text(run.lat_p999_us),
-                       time_text(run.lat_max_us));
+    out +=
+        fmt::format("  {:>5} {:>4} {:>9.0f} {:>7.1f} {:>8} {:>8} {:>8} {:>8} {:>8}\n", run.depth, run.pass.value_or(1),
+                    run.iops, run.mbps.value_or(0), time_text(run.lat_mean_us), time_text(run.lat_p50_us),
+                    time_text(run.lat_p99_us), time_text(run.lat_p999_us), time_text(run.lat_max_us));
     if (run.errors.value_or(0) != 0)
       out += fmt::format("        {} errors, the first: {}\n", *run.errors,
                          base::escape_control(run.first_error.value_or("")));
@@ -276,15 +277,17 @@ std::string verify_text(const std::vector<LatencyRun>& runs) {
 std::string loop_text(const std::vector<LatencyRun>& runs) {
   for (const auto& run : runs) {
     if (!run.loop.is("open") && run.lat_max_us.value_or(0) > 1e6 && run.lat_p99_us.value_or(0) < 1e5)
-      return "\n" + lines_of("note: ",
-                             fmt::format("a pause of {} was seen. While a target pauses, a closed loop sends nothing, so "
-                                         "that the pause is one long request and no percentile shows it; --rate counts "
-                                         "every request that was due in that time.",
-                                         time_text(run.lat_max_us)));
+      return "\n" +
+             lines_of("note: ",
+                      fmt::format("a pause of {} was seen. While a target pauses, a closed loop sends nothing, so "
+                                  "that the pause is one long request and no percentile shows it; --rate counts "
+                                  "every request that was due in that time.",
+                                  time_text(run.lat_max_us)));
     if (run.loop.is("open") && run.lat_max_us.value_or(0) > 1e6)
-      return "\n" + lines_of("note: ", "requests were due at fixed times and latency counts from then: a pause of the "
-                                       "target is in every request that it delayed, in the percentiles too. The closed "
-                                       "loop (without --rate) would show it in its longest request only.");
+      return "\n" + lines_of("note: ",
+                             "requests were due at fixed times and latency counts from then: a pause of the "
+                             "target is in every request that it delayed, in the percentiles too. The closed "
+                             "loop (without --rate) would show it in its longest request only.");
   }
   return "";
 }
@@ -340,8 +343,9 @@ base::Result<int> run_latency(const Settings& settings) {
   const auto start = start_of(settings.start_at);
   if (!start) return tl::unexpected(start.error());
   if (!settings.verify.empty() && settings.words.size() != 2)
-    return usage("--verify kernel-vs-wire wants the same file or device twice: its path on this node, and its nfs:// or "
-                 "iscsi:// URL");
+    return usage(
+        "--verify kernel-vs-wire wants the same file or device twice: its path on this node, and its nfs:// or "
+        "iscsi:// URL");
   std::vector<Asked> all;
   for (const auto& word : settings.words) {
     auto asked = asked_of(settings, word, *start);

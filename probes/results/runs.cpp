@@ -8,6 +8,7 @@
 
 #include "audit/base/text.h"
 #include "audit/snapshot/document.h"
+#include "probes/io/document.h"
 #include "probes/io/host.h"
 #include "probes/results/fio_json.h"
 #include "probes/results/run_csv.h"
@@ -97,7 +98,7 @@ Result<Parsed<facts::Latency>> read_runs(const std::string& argument) {
     label = argument.substr(0, equals);
     path = argument.substr(equals + 1);
   }
-  const auto text = read_file(path);
+  const auto text = read_document(path);
   if (!text) return tl::unexpected(text.error());
   return parse_runs(*text, path == "-" ? "standard input" : path, label);
 }

@@ -1,8 +1,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <boost/json.hpp>
 #include <algorithm>
+#include <boost/json.hpp>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <csignal>
@@ -191,6 +191,18 @@ TEST_CASE("cli: collect then audit --from gives the findings of audit, byte for 
   CHECK(judged(direct.out) == judged(replayed.out));
   // A report is as good a source as the facts, and standard input as good as a file.
   CHECK(run({"audit", "--from", "-", "--format", "json"}, {}, direct.out).out == direct.out);
+}
+
+TEST_CASE("cli: a facts document may be one line, however long") {
+  const Scratch scratch;
+  const std::string tree = source_dir + "/samples/trees/openshift-worker";
+  boost::json::value facts = boost::json::parse(run({"collect", "--root", tree}).out);
+  facts.at("sources").as_array().push_back(
+      {{"id", "x"}, {"name", "x"}, {"status", "ok"}, {"detail", std::string(std::size_t{2} << 20, 'x')}});
+  const std::string saved = scratch.write("facts.json", boost::json::serialize(facts));
+  const auto replayed = run({"audit", "--from", saved});
+  CHECK(replayed.err.empty());
+  CHECK(replayed.code == run({"audit", "--root", tree}).code);
 }
 
 TEST_CASE("cli: collect --raw then --root gives the findings of audit, byte for byte, on every sample tree") {
