@@ -48,11 +48,12 @@ Result<void> add_need(const Settings& settings, facts::LatencyNeed& need) {
     need.cache_bytes = *size;
   }
   if (!settings.media.empty()) need.media = settings.media;
-  if (!settings.depth.empty()) {
-    const auto depth = base::number<std::uint32_t>(settings.depth);
+  if (!settings.depth_in_use.empty()) {
+    const auto depth = base::number<std::uint32_t>(settings.depth_in_use);
     if (!depth || *depth == 0)
-      return base::fail(ErrorKind::usage, "",
-                        fmt::format("--depth \"{}\" is no whole number from 1", base::escape_control(settings.depth)));
+      return base::fail(
+          ErrorKind::usage, "",
+          fmt::format("--depth \"{}\" is no whole number from 1", base::escape_control(settings.depth_in_use)));
     need.depth = *depth;
   }
   return {};

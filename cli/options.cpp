@@ -108,17 +108,19 @@ constexpr std::array table = {
            &Settings::allow_writes},
     Option{"--preset", "", "NAME", loading, "load of an article: pattern, sizes, depths, rate, times and passes",
            &Settings::preset, Offer::words, preset_names},
-    Option{"--pattern", "", "NAME", loading,
-           "read, randread, write, randwrite, rw or randrw as fio names them, null or getattr (NFS), tur or nop (iSCSI). "
-           "Default randread; without consent getattr, null or tur",
-           &Settings::pattern, Offer::words, pattern_names},
+    Option{
+        "--pattern", "", "NAME", loading,
+        "read, randread, write, randwrite, rw or randrw as fio names them, null or getattr (NFS), tur or nop (iSCSI). "
+        "Default randread; without consent getattr, null or tur",
+        &Settings::pattern, Offer::words, pattern_names},
     Option{"--mix", "", "R:W", loading, "reads and writes in percent: 80:20", &Settings::mix},
     Option{"--block", "", "SIZES", loading, "sizes of a request: 4k (default), 4k,64k or 4k..256k", &Settings::block},
     Option{"--depth", "", "LIST", loading, "requests under way at once: 1..128 (default) or 1,32", &Settings::depth},
-    Option{"--connections", "", "LIST", loading,
-           "TCP connections to an NFS server, or sessions with an iSCSI target: 1 (default), or 1,8 to see what nconnect "
-           "would bring",
-           &Settings::connections},
+    Option{
+        "--connections", "", "LIST", loading,
+        "TCP connections to an NFS server, or sessions with an iSCSI target: 1 (default), or 1,8 to see what nconnect "
+        "would bring",
+        &Settings::connections},
     Option{"--rate", "", "N", loading,
            "open loop: so many requests a second at fixed times, latency from the intended start; --depth is the most "
            "under way (default 128)",
@@ -138,10 +140,11 @@ constexpr std::array table = {
     Option{"--nfs-version", "", "V", loading, "3, 4.0, 4.1 or 4.2 (default the highest, as the kernel would)",
            &Settings::nfs_version, Offer::words, nfs_versions},
     Option{"--seed", "", "N", loading, "of the order of blocks, to repeat a run", &Settings::seed},
-    Option{"--start-at", "", "TIME", loading,
-           "begin at 14:30, 14:30:00 or @SECONDS since 1970, each pass on a grid from there: several machines together, "
-           "then compare --sum",
-           &Settings::start_at},
+    Option{
+        "--start-at", "", "TIME", loading,
+        "begin at 14:30, 14:30:00 or @SECONDS since 1970, each pass on a grid from there: several machines together, "
+        "then compare --sum",
+        &Settings::start_at},
     Option{"--verify", "", "WHAT", loading,
            "kernel-vs-wire: the same file or device as a path and as a URL; says which share of the latency the client "
            "adds",
@@ -179,7 +182,7 @@ constexpr std::array table = {
     Option{"--media", "", "NAME", comparing, "what the storage is made of: tells which latency is long",
            &Settings::media, Offer::words, media},
     Option{"--depth", "", "N", comparing,
-           "requests of one client under way at once in production: held against the marks", &Settings::depth},
+           "requests of one client under way at once in production: held against the marks", &Settings::depth_in_use},
     Option{"--digits", "", "N", comparing, "decimals of the ratios between curves, 0 to 4 (default 2), rounded half-up",
            &Settings::digits},
     Option{"--color", "", "", reporting, "colours, also where standard output is no terminal", &Settings::color},

@@ -56,7 +56,7 @@ struct Settings {
   std::string guaranteed;
   std::string cache;
   std::string media;
-  std::string depth;
+  std::string depth_in_use;  // --depth of compare
   std::string digits;
 
   bool allow_load = false;
