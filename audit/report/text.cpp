@@ -383,6 +383,9 @@ class TextReport {
       iscsi = fmt::format(fmt::runtime(words_.counts), kind_count(sessions->size(), "iscsi.session", options_.language),
                           kind_count(report_.facts->iscsi.targets.size(), "iscsi.target", options_.language));
     if (nfs.mounts.empty() && !iscsi.empty()) return iscsi;
+    const auto& maps = report_.facts->multipath.maps;
+    if (nfs.mounts.empty() && maps.has_value() && !maps->empty())
+      return kind_count(maps->size(), "multipath.map", options_.language);
     const auto& portals = report_.facts->iscsi.portals;
     if (report_.facts->mounts.empty() && !portals.empty())  // probe
       return kind_count(portals.size(), "iscsi.portal", options_.language);
