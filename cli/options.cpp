@@ -143,7 +143,7 @@ constexpr std::array table = {
     Option{
         "--start-at", "", "TIME", loading,
         "begin at 14:30, 14:30:00 or @SECONDS since 1970, each pass on a grid from there: several machines together, "
-        "then compare --sum",
+        "then added up by compare",
         &Settings::start_at},
     Option{"--verify", "", "WHAT", loading,
            "kernel-vs-wire: the same file or device as a path and as a URL; says which share of the latency the client "

@@ -65,7 +65,7 @@ TEST_CASE("cli: wrong usage is exit 2 with one clear line on standard error and 
     std::string part;
   };
   const std::vector<Row> rows = {
-      {{}, "one of audit, collect, probe, compare, rules, facts, demo is"},
+      {{}, "one of audit, collect, probe, latency, compare, rules, facts,"},
       {{"audti"}, "unknown command audti (did you mean audit?)"},
       {{"rules"}, "rules: one of list, explain, lint, test is wanted"},
       {{"rules", "explian"}, "unknown command rules explian (did you mean explain?)"},
@@ -445,10 +445,10 @@ TEST_CASE("cli: every command explains itself with usage, all its options and an
     for (const auto& option : cli::options()) {
       INFO(option.name);
       const std::string name = std::string(option.name) + (option.value.empty() ? "" : " ") + std::string(option.value);
-      // --format is two options: reports have other formats than comparisons.
+      // One name may be two options: reports have other formats than comparisons.
       const auto all = cli::options();
       const bool takes = std::any_of(all.begin(), all.end(), [&](const cli::Option& other) {
-        return other.name == option.name && cli::takes(command, other);
+        return other.name == option.name && other.value == option.value && cli::takes(command, other);
       });
       CHECK(has(help.out, name) == takes);
     }
