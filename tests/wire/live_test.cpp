@@ -284,7 +284,7 @@ TEST_CASE("ganesha: over IPv6, on a port that only rpcbind knows, and at two add
   CHECK(answers[0].server.trunkable.is({"127.0.0.2:20490"}));
 }
 
-TEST_CASE("ganesha: without a file to test a lock on, grace is unknown; a directory deeper is looked at") {
+TEST_CASE("ganesha: without a file to test a lock on, grace is unknown - a directory deeper is looked at") {
   if (skipped()) return;
   Lab lab;
   GaneshaSettings settings;
