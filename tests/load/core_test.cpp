@@ -279,7 +279,7 @@ TEST_CASE("passes: a first pass that differs is left out, one that agrees is kep
   CHECK(out.iops == Approx(10033.3).epsilon(1e-4));
 }
 
-TEST_CASE("passes: far apart is too noisy to judge - a broken pass does not count; of two none is the odd one") {
+TEST_CASE("passes: far apart is too noisy to judge - a broken pass does not count - of two none is the odd one") {
   std::vector<std::unique_ptr<Record>> passes;
   passes.push_back(pass_of(10000, 100));
   passes.push_back(pass_of(13000, 80));
