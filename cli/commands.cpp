@@ -21,7 +21,7 @@ constexpr std::array table = {
             asking | probing | logging_in | judging | rule_files | reporting | hiding | language | talking, run_probe},
     Command{"", "latency", "TARGET..", "what a server, a LUN, a file or a device answers, and how it scales with depth",
             "mountaudit latency --allow-load nfs://192.0.2.10/vol1/file",
-            "random reads of 4 KiB at depth 1 to 128; also iscsi://host/iqn/lun, /dev/sdb",
+            "4 KiB random reads, depth 1 to 128; or iscsi://host/iqn/lun, /dev/sdb",
             loading | logging_in | judging | rule_files | reporting | hiding | language | talking, run_latency},
     Command{"", "compare", "FILE..",
             "measured runs side by side: ratios, efficient depth, ceiling, scaling; own runs, fio JSON, CSV",
