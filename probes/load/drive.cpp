@@ -126,7 +126,8 @@ class Pass {
     const auto went = engine_.exchange(until, done_);
     for (const auto& one : done_) take(one);
     // The moment of an answer is as good as a look at the clock, and there is one for each answer.
-    now_ = done_.empty() ? now_ns() : done_.back().at_ns;
+    // Answers of several threads need not come in the order of their moments.
+    now_ = std::max(now_, done_.empty() ? now_ns() : done_.back().at_ns);
     if (!done_.empty()) last_answer_ = now_;
     if (went) return;
     broken_ = true;
@@ -180,7 +181,7 @@ class Pass {
     if (options_.max_bytes != 0 && record_.bytes >= options_.max_bytes) fail(End::bytes, "");
     const std::uint64_t limit = ns_of(options_.timeout_s);
     for (const auto& slot : slots_) {
-      if (slot.sent == 0 || now_ - slot.sent < limit) continue;
+      if (slot.sent == 0 || now_ < slot.sent + limit) continue;  // a request may have left after the last answer
       fail(End::failed, fmt::format("no answer for {} s", options_.timeout_s));
       break;
     }

@@ -225,6 +225,7 @@ TEST_CASE("kernel path: a file is read, by io_uring or by threads") {
     for (const unsigned depth : {1U, 16U}) {
       auto record = std::make_unique<Record>();
       (*child)->run({{Op::read, true}, 4096, depth, 1, 0}, (*child)->size(), pass, *record);
+      INFO((*child)->engine_name() << " at depth " << depth << ": " << record->why.data());
       CHECK(record->end == End::complete);
       CHECK(record->ops > 0);
       CHECK(record->errors == 0);
