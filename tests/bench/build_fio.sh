@@ -6,7 +6,11 @@ dir=$(mkdir -p "$1" && cd "$1" && pwd)
 if [ -x "$dir/fio/fio" ]; then echo "$dir/fio/fio"; exit 0; fi
 . /etc/os-release
 mkdir -p "$dir/lists/partial"
-echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $VERSION_CODENAME main" \
+# From where this machine takes its packages.
+archive=$(apt-get indextargets --format '$(CODENAME) $(COMPONENT) $(REPO_URI)' 'Created-By: Packages' |
+  awk -v release="$VERSION_CODENAME" '$1 == release && $2 == "main" { print $3; exit }')
+[ -n "$archive" ] || { echo "build_fio.sh: apt knows no archive of $VERSION_CODENAME main" >&2; exit 1; }
+echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $archive $VERSION_CODENAME main" \
   >"$dir/sources.list"
 apt=(apt-get -q -o Dir::Etc::sourcelist="$dir/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$dir/lists"
   -o APT::Get::List-Cleanup=0 -o APT::Sandbox::User=root)
