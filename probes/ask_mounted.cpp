@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "audit/base/lists.h"
 #include "probes/ask_portals.h"
 #include "probes/host/address.h"
 #include "probes/wire/address.h"
@@ -13,12 +14,9 @@ namespace probes {
 
 namespace {
 
-void add_once(std::vector<std::string>& list, const std::string& text) {
-  if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
-}
-
 bool is_wire_row(const facts::Source& row) {
-  return row.id.starts_with("nfs_server") || row.id.starts_with("iscsi_target") || row.id == "touch" || row.id == "names";
+  return row.id.starts_with("nfs_server") || row.id.starts_with("iscsi_target") || row.id == "touch" ||
+         row.id == "names";
 }
 
 std::string key_of(const std::string& addr, std::uint32_t port) { return host_port(addr, port); }
@@ -99,8 +97,8 @@ std::vector<wire::NfsTarget> targets_of(const facts::Facts& facts) {
     if (found == by_key.end()) continue;
     wire::NfsTarget& target = targets[found->second];
     target.port_given = target.port_given || mount.port.has_value();
-    if (mount.export_path.has_value()) add_once(target.exports, *mount.export_path);
-    if (mount.vers.has_value()) add_once(target.versions_in_use, *mount.vers);
+    if (mount.export_path.has_value()) base::add_once(target.exports, *mount.export_path);
+    if (mount.vers.has_value()) base::add_once(target.versions_in_use, *mount.vers);
     const bool local = mount.nolock.is(true) || mount.local_lock.is("all");
     if (mount.vers.is("3") && !local) target.nlm_in_use = true;
     if (mount.mount_port.has_value()) target.mountd_port = static_cast<std::uint16_t>(*mount.mount_port);
@@ -115,7 +113,7 @@ std::vector<std::string> names_of(const facts::Facts& facts) {
     if (names.size() == most) break;
     const bool shares = mount.vers.is("4.1") || mount.vers.is("4.2");
     if (!shares || !mount.server_name.has_value() || mount.server_name->empty()) continue;
-    if (!wire::parse_address(*mount.server_name, 2049)) add_once(names, *mount.server_name);
+    if (!wire::parse_address(*mount.server_name, 2049)) base::add_once(names, *mount.server_name);
   }
   return names;
 }

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "audit/base/lists.h"
 #include "probes/host/address.h"
 #include "probes/host/iscsi_names.h"
 
@@ -13,11 +14,6 @@ namespace {
 
 using facts::Fact;
 using facts::IscsiPortal;
-
-template <class T>
-void add_once(std::vector<T>& list, const T& item) {
-  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
-}
 
 // A link-local address without a zone leads nowhere: it is not the same as one that has a zone.
 bool same_place(const IscsiPortal& known, const std::string& addr, std::uint32_t port) {
@@ -83,7 +79,7 @@ void keep_luns(facts::IscsiTarget& target, std::vector<facts::IscsiLun> luns, co
       target.luns->push_back(std::move(lun));
       continue;
     }
-    add_once(known->portals, portal);
+    base::add_once(known->portals, portal);
     if (known->type.has_value() || !lun.type.has_value()) continue;
     lun.portals = known->portals;
     *known = std::move(lun);
@@ -114,7 +110,7 @@ void join_portal(facts::Facts& facts, wire::IscsiPortalAnswer answer, Fact<std::
   for (auto& luns : answer.luns) {
     auto& target = target_of(facts, luns.target);
     keep_luns(target, std::move(luns.luns), entry.id);
-    add_once(entry.targets, luns.target);
+    base::add_once(entry.targets, luns.target);
   }
   if (answer.portal.logins.has_value()) {
     for (auto& login : *answer.portal.logins) {
@@ -143,7 +139,8 @@ std::vector<wire::IscsiPortalTarget> portals_of(const facts::Facts& facts, bool 
       wire::IscsiLoginWish wish{session.target, {}};
       if (facts.block.devices.has_value()) {
         for (const auto& device : *facts.block.devices)
-          if (device.session.is(session.id) && device.lun.has_value()) add_once(wish.luns, std::to_string(*device.lun));
+          if (device.session.is(session.id) && device.lun.has_value())
+            base::add_once(wish.luns, std::to_string(*device.lun));
       }
       target.logins.push_back(std::move(wish));
     }
@@ -183,8 +180,8 @@ void join_iscsi_answers(facts::Facts& facts, wire::IscsiAnswers answers, const c
     const Told& teller = tellers[offered.told_by];
     const std::string told_by = place_of(facts, teller.addr, teller.port, {}, origin).id;
     IscsiPortal& portal = place_of(facts, offered.address.host, offered.address.port, tag, "discovery");
-    add_once(portal.targets, offered.target);
-    add_once(portal.origins, std::string("discovery"));
+    base::add_once(portal.targets, offered.target);
+    base::add_once(portal.origins, std::string("discovery"));
     const std::string id = portal.id;
     auto& target = target_of(facts, offered.target);
     if (!target.offered_portals.has_value()) target.offered_portals = std::vector<facts::IscsiOfferedPortal>{};
@@ -217,8 +214,8 @@ void join_saved_iscsi_answers(facts::Facts& facts, const facts::Facts& saved) {
       entry.discovery = answer.discovery;
       entry.logins = answer.logins;
     }
-    for (const auto& origin : answer.origins) add_once(entry.origins, origin);
-    for (const auto& target : answer.targets) add_once(entry.targets, target);
+    for (const auto& origin : answer.origins) base::add_once(entry.origins, origin);
+    for (const auto& target : answer.targets) base::add_once(entry.targets, target);
   }
   for (const auto& answer : saved.iscsi.targets) {
     auto& target = target_of(facts, answer.name);

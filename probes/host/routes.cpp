@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 
+#include "audit/base/lists.h"
 #include "audit/base/text.h"
 #include "probes/host/hex_lines.h"
 
@@ -91,10 +92,6 @@ Parsed<std::vector<Route>> parse_routes(std::string_view text, BadPart bad_part)
   return parsed;
 }
 
-void add_once(std::vector<Address>& list, const Address& address) {
-  if (std::find(list.begin(), list.end(), address) == list.end()) list.push_back(address);
-}
-
 const char* bad_answer(std::string_view bytes, RouteAnswer& answer) {
   rtmsg m{};
   if (bytes.size() < sizeof m) return "shorter than struct rtmsg";
@@ -151,7 +148,7 @@ Parsed<std::vector<Address>> parse_fib_trie(std::string_view text) {
         current.reset();
       }
     } else if (current && f.size() >= 3 && f[0] == "/32" && f[1] == "host" && f[2] == "LOCAL") {
-      add_once(parsed.facts, *current);
+      base::add_once(parsed.facts, *current);
     }
   }
   return parsed;
@@ -170,7 +167,7 @@ Parsed<std::vector<Address>> parse_if_inet6(std::string_view text) {
       continue;
     }
     if (is_link_local(*address)) address->zone = std::string(f[5]);
-    add_once(parsed.facts, *address);
+    base::add_once(parsed.facts, *address);
   }
   return parsed;
 }
