@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "audit/base/lists.h"
 #include "audit/base/text.h"
 #include "probes/host/iscsi_names.h"
 
@@ -17,10 +18,6 @@ using facts::Fact;
 template <class T>
 void take_unknown(Fact<T>& into, const Fact<T>& from) {
   if (into.is_unknown()) into = from;
-}
-
-void add_once(std::vector<std::string>& list, const std::string& item) {
-  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
 // --- settings of a session -----------------------------------------------------------------------------------------
@@ -142,8 +139,8 @@ class Names {
       with_tag_.emplace(without_tag(id) + " " + target_name, id);
     }
     auto& portal = facts_.iscsi.portals[found->second];
-    add_once(portal.origins, origin);
-    if (!target_name.empty()) add_once(portal.targets, target_name);
+    base::add_once(portal.origins, origin);
+    if (!target_name.empty()) base::add_once(portal.targets, target_name);
     return portal;
   }
 
@@ -171,11 +168,11 @@ void name_sessions(facts::Facts& facts, Names& names) {
   if (!facts.iscsi.sessions.has_value()) return;
   for (auto& session : *facts.iscsi.sessions) {
     auto& target = names.target(session.target);
-    add_once(target.sessions, session.id);
+    base::add_once(target.sessions, session.id);
     target.devices.insert(target.devices.end(), session.devices.begin(), session.devices.end());
     if (!session.portal.has_value()) continue;
-    add_once(target.portals, *session.portal);
-    add_once(names.portal(*session.portal, "session", session.target).sessions, session.id);
+    base::add_once(target.portals, *session.portal);
+    base::add_once(names.portal(*session.portal, "session", session.target).sessions, session.id);
     names.expect(session.target, *session.portal, "session", session.id);
   }
 }
@@ -192,7 +189,14 @@ void name_records(facts::Facts& facts, Names& names) {
 void name_tracked(facts::Facts& facts, Names& names) {
   if (facts.config.trident.is_unknown()) return;
   for (auto& target : facts.iscsi.targets) target.expected_luns = std::vector<facts::IscsiExpectedLun>{};
-  for (const auto& volume : facts.config.trident.value_or({})) {
+  if (!facts.config.trident.has_value()) return;
+  // Disks by target and LUN: a node has as many volumes as disks.
+  std::map<std::pair<std::string_view, std::uint64_t>, std::vector<const facts::BlockDevice*>> disks;
+  if (facts.block.devices.has_value()) {
+    for (const auto& device : *facts.block.devices)
+      if (device.target.has_value() && device.lun.has_value()) disks[{*device.target, *device.lun}].push_back(&device);
+  }
+  for (const auto& volume : *facts.config.trident) {
     if (!volume.iscsi_target_iqn.has_value()) continue;
     const std::string& name = *volume.iscsi_target_iqn;
     std::vector<std::string> portals = volume.iscsi_portals.value_or({});
@@ -216,8 +220,10 @@ void name_tracked(facts::Facts& facts, Names& names) {
       for (const auto& map : *facts.multipath.maps)
         if (map.wwid.has_value() && same_wwid(*map.wwid, *lun.wwid)) lun.map = map.id;
     }
-    for (const auto& device : facts.block.devices.value_or({}))
-      if (device.target.is(name) && device.lun == lun.lun && lun.lun.has_value()) lun.devices.push_back(device.name);
+    if (lun.lun.has_value()) {
+      if (const auto found = disks.find({name, *lun.lun}); found != disks.end())
+        for (const auto* device : found->second) lun.devices.push_back(device->name);
+    }
     auto& target = names.target(name);
     if (!target.expected_luns.has_value()) target.expected_luns = std::vector<facts::IscsiExpectedLun>{};
     target.expected_luns->push_back(std::move(lun));
@@ -266,7 +272,7 @@ void join_disks(facts::Facts& facts) {
         device.session = session->id;
         device.target = session->target;
         device.portal = session->portal;
-        add_once(session->devices, device.name);
+        base::add_once(session->devices, device.name);
       }
     }
     if (device.kind == "scsi" && device.wwid.has_value()) same[plain_wwid(*device.wwid)].push_back(&device);
@@ -292,7 +298,7 @@ void join_map(facts::MultipathMap& map, const std::unordered_map<std::string, fa
         path.sid = session->second->sid;
         path.target = session->second->target;
         path.portal = session->second->portal;
-        add_once(session->second->devices, path.device);
+        base::add_once(session->second->devices, path.device);
         iscsi = true;
       }
       all_known = false;
@@ -385,9 +391,11 @@ void join_storage(facts::Facts& facts, const std::vector<NodeRecordText>& record
   std::map<std::string, const NodeRecordText*> texts;
   for (const auto& text : records) texts.emplace(text.record.path + " " + text.record.target, &text);
   std::set<std::string> mapped;  // sessions that carry a path of a map
-  for (const auto& map : facts.multipath.maps.value_or({}))
-    for (const auto& path : map.paths)
-      if (path.session.has_value()) mapped.insert(*path.session);
+  if (facts.multipath.maps.has_value()) {
+    for (const auto& map : *facts.multipath.maps)
+      for (const auto& path : map.paths)
+        if (path.session.has_value()) mapped.insert(*path.session);
+  }
   if (facts.iscsi.sessions.has_value()) {
     const Settings settings(facts);
     for (auto& session : *facts.iscsi.sessions) {

@@ -29,17 +29,17 @@ void fill_in(S& to, const S& from, M S::*... members) {
 void fill_connection(IscsiConnection& to, const IscsiConnection& from) {
   using C = IscsiConnection;
   fill_in(to, from, &C::state, &C::iscsid_state, &C::connected, &C::persistent_addr, &C::persistent_port, &C::addr,
-       &C::port, &C::local_port, &C::recv_tmo_s, &C::ping_tmo_s, &C::header_digest, &C::data_digest,
-       &C::max_recv_dlength_bytes, &C::max_xmit_dlength_bytes);
+          &C::port, &C::local_port, &C::recv_tmo_s, &C::ping_tmo_s, &C::header_digest, &C::data_digest,
+          &C::max_recv_dlength_bytes, &C::max_xmit_dlength_bytes);
 }
 
 void fill_session(IscsiSession& to, IscsiSession from) {
   using S = IscsiSession;
-  fill_in(to, from, &S::sid, &S::portal, &S::tpgt, &S::transport, &S::offload, &S::flash, &S::iface, &S::host, &S::netdev,
-       &S::initiatorname, &S::initiator_addr, &S::isid, &S::state, &S::iscsid_state, &S::target_state,
-       &S::recovery_tmo_s, &S::abort_tmo_s, &S::lu_reset_tmo_s, &S::tgt_reset_tmo_s, &S::initial_r2t,
-       &S::immediate_data, &S::first_burst_len_bytes, &S::max_burst_len_bytes, &S::max_outstanding_r2t, &S::erl,
-       &S::chap_configured, &S::chap_mutual_configured, &S::can_queue, &S::cmd_per_lun, &S::stats);
+  fill_in(to, from, &S::sid, &S::portal, &S::tpgt, &S::transport, &S::offload, &S::flash, &S::iface, &S::host,
+          &S::netdev, &S::initiatorname, &S::initiator_addr, &S::isid, &S::state, &S::iscsid_state, &S::target_state,
+          &S::recovery_tmo_s, &S::abort_tmo_s, &S::lu_reset_tmo_s, &S::tgt_reset_tmo_s, &S::initial_r2t,
+          &S::immediate_data, &S::first_burst_len_bytes, &S::max_burst_len_bytes, &S::max_outstanding_r2t, &S::erl,
+          &S::chap_configured, &S::chap_mutual_configured, &S::can_queue, &S::cmd_per_lun, &S::stats);
   for (auto& connection : from.connections) {
     const auto known = std::find_if(to.connections.begin(), to.connections.end(),
                                     [&](const auto& other) { return other.cid == connection.cid; });
@@ -92,20 +92,14 @@ void add_sessions(facts::Facts& facts, SessionText said) {
   for (auto& device : said.devices) add_device(facts, std::move(device));
 }
 
-void add_session_stats(facts::Facts& facts, const std::vector<std::pair<std::uint32_t, facts::IscsiStats>>& stats) {
-  if (!facts.iscsi.sessions.has_value()) return;
-  for (auto& session : *facts.iscsi.sessions)
-    for (const auto& [sid, counters] : stats)
-      if (session.sid.is(sid)) session.stats = counters;
-}
-
 void add_device(facts::Facts& facts, BlockDevice device) {
   using D = BlockDevice;
   auto& devices = known_list(facts.block.devices);
   const auto known =
       std::find_if(devices.begin(), devices.end(), [&](const auto& other) { return other.name == device.name; });
   if (known != devices.end()) {
-    fill_in(*known, device, &D::dev, &D::hctl, &D::host, &D::lun, &D::sid, &D::session, &D::target, &D::portal, &D::state);
+    fill_in(*known, device, &D::dev, &D::hctl, &D::host, &D::lun, &D::sid, &D::session, &D::target, &D::portal,
+            &D::state);
     return;
   }
   if (device.id.empty()) device.id = device.name;

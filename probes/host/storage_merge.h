@@ -11,7 +11,6 @@ namespace probes {
 
 // A session is the same by its number, else by target, portal and interface where either text has no number.
 void add_sessions(facts::Facts& facts, SessionText said);
-void add_session_stats(facts::Facts& facts, const std::vector<std::pair<std::uint32_t, facts::IscsiStats>>& stats);
 void add_device(facts::Facts& facts, facts::BlockDevice device);
 
 }  // namespace probes

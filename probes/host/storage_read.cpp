@@ -356,7 +356,8 @@ void read_storage(Reading& reading) {
   read_running_conf(reading);
   read_multipath_conf(reading);
   join_storage(reading.facts(), records);
-  if (reading.mount_table().empty()) return;
+  // Not where there is no disk to be used: the table of a large node is long.
+  if (!reading.facts().block.devices.has_value() || reading.mount_table().empty()) return;
   join_block_users(reading.facts(), parse_mountinfo(reading.mount_table(), Keep::all).facts);
 }
 
