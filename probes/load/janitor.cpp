@@ -4,11 +4,12 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+
+#include "probes/io/wait.h"
 
 namespace load {
 namespace {
@@ -56,8 +57,8 @@ void Janitor::dismiss() {
   const auto ignored = ::write(pipe_, &word, 1);
   static_cast<void>(ignored);
   ::close(pipe_);
-  while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  // It ends at once; where the system is ill it is left to itself.
+  if (io::wait_until_ended(child_, -1, std::chrono::milliseconds(500))) io::reap(child_);
   child_ = -1;
 }
 

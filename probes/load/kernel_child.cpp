@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,9 +16,9 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <thread>
 #include <vector>
 
+#include "probes/io/wait.h"
 #include "probes/load/device.h"
 #include "probes/load/kernel_engine.h"
 #include "probes/load/nfs_place.h"
@@ -285,19 +284,8 @@ std::string KernelChild::error_text(std::uint32_t error) const {
 void KernelChild::end() {
   if (child_ <= 0) return;
   ::close(commands_);  // its loop ends
-  const auto gone = [this](int tenths) {
-    for (int i = 0; i < tenths; ++i) {
-      if (::waitpid(child_, nullptr, WNOHANG) == child_) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    return false;
-  };
-  bool ended = !left_behind_ && gone(20);
-  if (!ended) {
-    ::kill(child_, SIGKILL);
-    ended = gone(3);
-  }
-  left_behind_ = !ended;
+  if (!left_behind_) io::wait_until_ended(child_, -1, std::chrono::milliseconds(2000));
+  left_behind_ = !io::end_child(child_, std::chrono::milliseconds(300));
   ::close(answers_);
   child_ = -1;
 }
