@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "audit/base/text.h"
-#include "probes/wire/scsi.h"
-#include "probes/wire/url.h"
+#include "probes/wire/ask_iscsi.h"
 
 namespace load {
 namespace {
@@ -26,35 +25,19 @@ base::Result<Target> parse_nfs(std::string_view text) {
   return target;
 }
 
-// A secret that somebody put into the URL is not repeated.
 base::Result<Target> parse_iscsi(std::string_view text) {
-  constexpr std::string_view form = "iscsi://[user@]host[:port]/iqn/lun";
-  std::string_view rest = text.substr(std::string_view("iscsi://").size());
+  auto parsed = wire::parse_iscsi_url(text);
+  if (!parsed) return tl::unexpected(parsed.error());
+  const auto lun = wire::iscsi::lun_of_text(parsed->lun);
+  if (!lun) return usage("iSCSI URL: target and LUN are needed; expected iscsi://[user@]host[:port]/iqn/lun");
   Target target;
   target.kind = TargetKind::iscsi;
-  const auto slash = rest.find('/');
-  std::string_view authority = rest.substr(0, slash);
-  if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
-    target.user = std::string(authority.substr(0, at));
-    if (target.user.find_first_of(":%") != std::string::npos)
-      return usage(
-          "a secret does not belong on a command line: give the user alone, and the secret in MOUNTAUDIT_CHAP_SECRET");
-    authority.remove_prefix(at + 1);
-  }
-  const auto server = wire::parse_url_server(authority, 3260);
-  if (!server) return usage(fmt::format("iSCSI URL: {}; expected {}", server.error().message, form));
-  target.host = server->addr.empty() ? server->name : server->addr;
-  target.port = server->port;
-  const auto path =
-      slash == std::string_view::npos ? base::Result<std::string>("") : wire::percent_decoded(rest.substr(slash + 1));
-  if (!path) return usage(fmt::format("iSCSI URL: {}; expected {}", path.error().message, form));
-  const auto cut = path->find('/');
-  const auto number = cut == std::string::npos ? std::nullopt : base::number<std::uint16_t>(path->substr(cut + 1));
-  target.iqn = path->substr(0, cut);
-  if (target.iqn.empty() || !number || *number > 16383)
-    return usage(fmt::format("iSCSI URL: target and LUN are needed; expected {}", form));
-  target.lun = wire::scsi::lun_of(*number);
-  target.text = fmt::format("iscsi://{}/{}/{}", wire::host_port(server->name, server->port), target.iqn, *number);
+  target.text = std::move(parsed->shown);
+  target.host = parsed->portal.addr.empty() ? parsed->portal.name : parsed->portal.addr;
+  target.port = parsed->portal.port;
+  target.user = std::move(parsed->user);
+  target.iqn = std::move(parsed->target);
+  target.lun = *lun;
   return target;
 }
 
