@@ -15,16 +15,14 @@ constexpr std::size_t most_bytes = std::size_t{1} << 30;
 
 base::Result<std::string> read_whole(int fd, const std::string& where) {
   std::string text;
-  std::string buffer(std::size_t{1} << 16, '\0');
-  for (;;) {
-    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return tl::unexpected(error_of(errno, where));
-    if (got == 0) return text;
-    if (text.size() + static_cast<std::size_t>(got) > most_bytes)
+  const auto read = read_pieces(fd, where, [&](std::string_view piece) -> base::Result<void> {
+    if (text.size() + piece.size() > most_bytes)
       return base::fail(base::ErrorKind::malformed, where, "larger than 1 GiB");
-    text.append(buffer, 0, static_cast<std::size_t>(got));
-  }
+    text.append(piece);
+    return {};
+  });
+  if (!read) return tl::unexpected(read.error());
+  return text;
 }
 
 }  // namespace

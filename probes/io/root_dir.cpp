@@ -78,16 +78,22 @@ void append_lines(std::string& text, std::size_t& line, std::string_view chunk) 
 
 }  // namespace
 
-Result<std::string> read_to_end(int fd, const std::string& where) {
-  std::string text;
+Result<void> read_pieces(int fd, const std::string& where,
+                         const std::function<Result<void>(std::string_view piece)>& take) {
   std::string buffer(std::size_t{1} << 16, '\0');
-  std::size_t line = 0;
   for (;;) {
     const ssize_t got = ::read(fd, buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return tl::unexpected(error_of(errno, where));
-    if (got == 0) return text;
-    const std::string_view chunk(buffer.data(), static_cast<std::size_t>(got));
+    if (got == 0) return {};
+    if (auto taken = take({buffer.data(), static_cast<std::size_t>(got)}); !taken) return taken;
+  }
+}
+
+Result<std::string> read_to_end(int fd, const std::string& where) {
+  std::string text;
+  std::size_t line = 0;
+  const auto read = read_pieces(fd, where, [&](std::string_view chunk) -> Result<void> {
     const std::size_t last = chunk.rfind('\n');
     // A line that ends in this chunk can only be too long together with what was open before.
     if (line + chunk.size() <= max_line_bytes) {
@@ -96,7 +102,10 @@ Result<std::string> read_to_end(int fd, const std::string& where) {
     } else {
       append_lines(text, line, chunk);
     }
-  }
+    return {};
+  });
+  if (!read) return tl::unexpected(read.error());
+  return text;
 }
 
 bool may_hang(std::string_view fs_type, std::string_view super_options) {

@@ -3,6 +3,7 @@
 // (5.6, not filtered by seccomp), else a walk over the components.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -31,6 +32,9 @@ class Fd {
 
 base::Error error_of(int error_number, std::string where);  // in the user's words
 
+// Hands out what is read, piece by piece, to the end or until `take` fails.
+base::Result<void> read_pieces(int fd, const std::string& where,
+                               const std::function<base::Result<void>(std::string_view piece)>& take);
 // To the end, whatever the size; a line above max_line_bytes is cut just behind it.
 base::Result<std::string> read_to_end(int fd, const std::string& where);
 
