@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -91,6 +92,12 @@ Result<void> check_readable(const facts::Facts& facts, const Settings& settings)
 }
 
 }  // namespace
+
+std::string node_name() {
+  if (std::string named = variable("MOUNTAUDIT_NODE"); !named.empty()) return named;
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
 
 Result<std::chrono::milliseconds> parse_time(const std::string& text, std::string_view option) {
   struct Unit {

@@ -22,6 +22,9 @@ base::Result<facts::Facts> gather(const Settings& settings, const OnSlow& on_slo
 base::Result<audit::RuleSet> gather_rules(const Settings& settings);
 std::vector<audit::TextFile> built_in_rules();
 
+// The name that this node goes by: of MOUNTAUDIT_NODE, in a pod, else its host name.
+std::string node_name();
+
 // "2s", "500ms", "1m"; a bare number is seconds.
 base::Result<std::chrono::milliseconds> parse_time(const std::string& text, std::string_view option);
 

@@ -1,6 +1,5 @@
 // `latency TARGET..`: a table of what was measured, then what the rules say about it.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -26,12 +25,6 @@ using base::Result;
 using facts::LatencyRun;
 
 tl::unexpected<base::Error> usage(std::string text) { return base::fail(ErrorKind::usage, "", std::move(text)); }
-
-std::string own_name() {
-  if (const char* named = std::getenv("MOUNTAUDIT_NODE"); named != nullptr && *named != '\0') return named;
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
-}
 
 Result<double> seconds_of(const std::string& text, const char* option, double otherwise) {
   if (text.empty()) return otherwise;
@@ -330,7 +323,7 @@ Result<Asked> asked_of(const Settings& settings, const std::string& word, std::c
     open.initiator = who->initiator_name;
     open.chap = who->chap;
   }
-  asked.options.host = own_name();
+  asked.options.host = node_name();
   asked.options.start_at = start;
   asked.options.command = "mountaudit latency " + asked.target.text + fmt::format(" --seed {}", asked.plan.seed);
   return asked;
@@ -360,7 +353,7 @@ base::Result<int> run_latency(const Settings& settings) {
   note_signals();
 
   facts::Facts facts;
-  facts.node.name = own_name();
+  facts.node.name = node_name();
   facts.node.root = settings.words.front();
   facts.node.live = true;
   std::string notes;

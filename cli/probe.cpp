@@ -2,9 +2,7 @@
 // server wants to see it also where there is nothing to object to.
 #include <fmt/format.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <vector>
 
 #include "audit/base/text.h"
@@ -26,12 +24,6 @@ namespace cli {
 namespace {
 
 using facts::NfsServer;
-
-std::string node_name() {
-  if (const char* named = std::getenv("MOUNTAUDIT_NODE"); named != nullptr && *named != '\0') return named;
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
-}
 
 // Some rules ask whether the kernel here would get along with such a server.
 void note_kernel(facts::Facts& facts) {
