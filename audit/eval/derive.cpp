@@ -11,14 +11,16 @@
 #include "audit/base/instant.h"
 #include "audit/base/text.h"
 #include "audit/eval/derive_hang.h"
-#include "audit/eval/latency_curves.h"
+#include "audit/eval/derive_help.h"
 #include "audit/eval/derive_storage.h"
 #include "audit/eval/derive_targets.h"
+#include "audit/eval/latency_curves.h"
 
 namespace audit {
 
 namespace {
 
+using namespace derive_help;
 using facts::Absent;
 using facts::Kind;
 using facts::Unknown;
@@ -27,8 +29,6 @@ using facts::Value;
 constexpr double min_window_s = 10;
 constexpr std::uint64_t min_window_ops = 1000;
 constexpr std::uint64_t min_sends = 1000;
-constexpr std::uint64_t min_average_ops = 100;
-constexpr std::uint64_t wrapped_above = std::uint64_t{1} << 63;
 
 std::string server_key(std::string_view host, std::uint32_t port) { return fmt::format("{}|{}", host, port); }
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "audit/base/text.h"
+#include "audit/eval/derive_help.h"
 #include "audit/eval/derive_options.h"
 #include "audit/eval/option_text.h"
 
@@ -12,28 +13,9 @@ namespace audit {
 
 namespace {
 
+using namespace derive_help;
 using facts::Absent;
-using facts::Kind;
-using facts::Unknown;
 using facts::Value;
-
-constexpr ValueType text_type{Kind::text, Kind::text};
-constexpr ValueType number_type{Kind::number, Kind::text};
-constexpr ValueType integer_type{Kind::integer, Kind::text};
-constexpr ValueType boolean_type{Kind::boolean, Kind::text};
-
-Value unknown(std::string why) { return Unknown{std::move(why)}; }
-
-Item make_item(std::string_view scope, std::uint32_t index, std::uint32_t sub = 0) {
-  return {find_scope(scope), index, sub};
-}
-
-Value missing(const Context& c, std::string_view path) { return missing_fact(c, path); }
-Value missing(const Context& c, std::string_view list, std::uint32_t index, std::string_view name) {
-  return missing_fact(c, list, index, name);
-}
-
-std::string no_name(const Context&, const Item&) { return ""; }
 
 // --- places that ask for options -----------------------------------------------------------------------------------
 
@@ -137,8 +119,6 @@ std::string asking_path(const Context&, const Item& item) {
   return fmt::format("{}[{}]", lists[item.index], item.sub);
 }
 
-Value text_or_absent(const std::string& text) { return text.empty() ? Value(Absent{}) : Value(text); }
-
 Value asking_origin(const Context& c, const Item& item) { return asking_of(c, item).origin; }
 Value asking_place(const Context& c, const Item& item) { return asking_of(c, item).place; }
 Value asking_source(const Context& c, const Item& item) { return text_or_absent(asking_of(c, item).source); }
@@ -221,9 +201,7 @@ Value asking_noauto(const Context& c, const Item& item) {
   return has_word(c, item, "noauto") || has_word(c, item, "x-systemd.automount");
 }
 
-Value asking_mounted(const Context& c, const Item& item) {
-  return c.is_mounted(asking_of(c, item).target);
-}
+Value asking_mounted(const Context& c, const Item& item) { return c.is_mounted(asking_of(c, item).target); }
 
 // --- settings of the kernel ----------------------------------------------------------------------------------------
 

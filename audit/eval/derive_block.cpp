@@ -25,8 +25,6 @@ Value missing_here(const Context& c, const Item& item, std::string_view name) {
   return missing_fact(c, "block.devices", item.index, name);
 }
 
-Value text_or_absent(std::string text) { return text.empty() ? Value(Absent{}) : Value(std::move(text)); }
-
 // Paths of one LUN are one thing: by map, else by WWID, else each by itself.
 Value lun_key(const Context& c, const Item& item) {
   const BlockDevice& device = device_of(c, item);

@@ -10,26 +10,21 @@
 
 #include "audit/base/instant.h"
 #include "audit/base/text.h"
+#include "audit/eval/derive_help.h"
 #include "audit/eval/option_text.h"
 
 namespace audit {
 
 namespace {
 
+using namespace derive_help;
 using facts::Absent;
-using facts::Kind;
 using facts::NetSocket;
 using facts::NfsClient;
-using facts::Unknown;
 using facts::Value;
 using State = Hang::State;
 using Sign = HangSign;
 using Weight = HangSign::Weight;
-
-constexpr ValueType text_type{Kind::text, Kind::text};
-constexpr ValueType number_type{Kind::number, Kind::text};
-constexpr ValueType integer_type{Kind::integer, Kind::text};
-constexpr ValueType boolean_type{Kind::boolean, Kind::text};
 
 // TCP sends again after 0.2, 0.4, 0.8 ... s (RFC 6298 with Linux's least timeout of 200 ms), a SYN after 1, 2, 4 ... s:
 // so many times without an answer are at least 6 s.
@@ -40,9 +35,6 @@ constexpr std::uint64_t weak_syns = 2;
 constexpr double least_gap_s = 1;   // two samples nearer than this show a slow answer as none
 constexpr double stale_idle_s = 5;  // in one sample: requests outstanding, and nothing sent or received for so long
 
-Value unknown(std::string why) { return Unknown{std::move(why)}; }
-
-const NfsClient& client_of(const Context& c, const Item& item) { return c.facts.nfs.clients[item.index]; }
 const Hang& hang_of(const Context& c, const Item& item) { return c.hangs()[item.index]; }
 
 std::string seconds_text(double s) { return s < 10 ? fmt::format("{:.1f} s", s) : fmt::format("{:.0f} s", s); }
@@ -809,10 +801,6 @@ Value lease_in_use(const Context& c, const Item& item) {
   if (in_trouble(hang_of(c, item))) return true;
   if (compared) return false;
   return unknown("one sample only: whether there is I/O shows in two");
-}
-
-Scope& scope_named(std::vector<Scope>& all, std::string_view name) {
-  return *std::find_if(all.begin(), all.end(), [&](const Scope& s) { return s.name == name; });
 }
 
 // The worst of its clients.

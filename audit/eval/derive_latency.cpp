@@ -19,12 +19,6 @@ constexpr std::string_view by_need = "latency.need";
 constexpr std::uint64_t small_bytes = 16384;
 constexpr double far_rtt_us = 1000;  // a network that takes longer is no local one: its share is taken off
 
-std::vector<Item> items_of(std::string_view scope, std::size_t count) {
-  std::vector<Item> items;
-  for (std::size_t i = 0; i < count; ++i) items.push_back(make_item(scope, static_cast<std::uint32_t>(i)));
-  return items;
-}
-
 facts::Ref no_ref(const Context&, const Item&) { return {}; }
 
 // --- runs ----------------------------------------------------------------------------------------------------------

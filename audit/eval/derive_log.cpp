@@ -6,38 +6,18 @@
 #include <array>
 
 #include "audit/base/text.h"
+#include "audit/eval/derive_help.h"
 #include "audit/eval/option_text.h"
 
 namespace audit {
 
 namespace {
 
+using namespace derive_help;
 using facts::Absent;
-using facts::Kind;
-using facts::Unknown;
 using facts::Value;
 
-constexpr ValueType text_type{Kind::text, Kind::text};
-constexpr ValueType number_type{Kind::number, Kind::text};
-constexpr ValueType integer_type{Kind::integer, Kind::text};
-constexpr ValueType boolean_type{Kind::boolean, Kind::text};
-
 constexpr std::string_view by_log = "log.messages";
-
-Value unknown(std::string why) { return Unknown{std::move(why)}; }
-Value text_or_absent(const std::string& text) { return text.empty() ? Value(Absent{}) : Value(text); }
-
-Item make_item(std::string_view scope, std::uint32_t index) { return {find_scope(scope), index, 0}; }
-
-std::vector<Item> items_of(std::string_view scope, std::size_t count) {
-  const Scope* s = find_scope(scope);
-  std::vector<Item> items;
-  items.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) items.push_back({s, static_cast<std::uint32_t>(i), 0});
-  return items;
-}
-
-std::string no_name(const Context&, const Item&) { return ""; }
 
 // A copy and single texts have no name of a node.
 std::string node_name(const Context& c, const facts::Fact<std::string>& named) {
@@ -411,8 +391,6 @@ Value log_failed_on_top(const Context& c, const Item&) {
 
 // --- connections of a client ---------------------------------------------------------------------------------------
 
-const facts::NfsClient& client_of(const Context& c, const Item& item) { return c.facts.nfs.clients[item.index]; }
-
 // A server's own listing of its connections shows what it has received and not yet read. One that stands far above
 // others, which are empty, is a connection whose requests nobody takes up.
 struct Stuck {
@@ -638,10 +616,6 @@ Value slowdown(const Context& c, const Item& item) {
   if (!before.is_number()) return before;
   if (*before.as_double() <= 0) return Absent{};
   return static_cast<double>(window.rtt_ms) / static_cast<double>(window.ops) / *before.as_double();
-}
-
-Scope& scope_named(std::vector<Scope>& all, std::string_view name) {
-  return *std::find_if(all.begin(), all.end(), [&](const Scope& scope) { return scope.name == name; });
 }
 
 }  // namespace

@@ -30,7 +30,6 @@ const MultipathMap& map_of(const Context& c, const Item& item) { return (*c.fact
 Value missing_here(const Context& c, const Item& item, std::string_view name) {
   return missing_fact(c, "multipath.maps", item.index, name);
 }
-Value text_or_absent(std::string text) { return text.empty() ? Value(Absent{}) : Value(std::move(text)); }
 
 Value as_value(const facts::Fact<std::string>& fact) {
   if (fact.has_value()) return *fact;

@@ -18,7 +18,6 @@ constexpr std::uint64_t min_segments = 10000;  // of one connection, for a ratio
 constexpr double min_connecting_s = 5;         // what two samples have to be apart to show a connect that does not end
 constexpr double min_flow_window_s = 10;
 
-const facts::NfsServer& server_of(const Context& c, const Item& item) { return c.facts.nfs.servers[item.index]; }
 const facts::NetPath& path_of(const Context& c, const Item& item) { return (*c.facts.network.paths)[item.index]; }
 
 // --- connections of a server ---------------------------------------------------------------------------------------
@@ -91,7 +90,8 @@ Connecting connecting(const Context& c, const Item& item) {
   const std::string how = fmt::format("the SYN was repeated {} times", repeated);
   const std::string how_ja = fmt::format("SYN を {} 回再送", repeated);
   const facts::Facts* before = c.earlier();
-  if (before != nullptr && before->network.sockets.has_value() && c.sample_gap_s() && *c.sample_gap_s() >= min_connecting_s) {
+  if (before != nullptr && before->network.sockets.has_value() && c.sample_gap_s() &&
+      *c.sample_gap_s() >= min_connecting_s) {
     if (!any_connecting(earlier_sockets_to(c, server))) return {seconds, how, how_ja};
     if (*c.sample_gap_s() > seconds)
       return {*c.sample_gap_s(), fmt::format("in two samples {} apart", duration_words(*c.sample_gap_s())),
@@ -256,7 +256,8 @@ Value flow_mb_per_s(const Context& c, const Item& item) {
   if (c.earlier() == nullptr) return unknown(c.why_not_comparable());
   if (!c.sample_gap_s()) return unknown("the time between the samples is not known");
   if (*c.sample_gap_s() < min_flow_window_s)
-    return unknown(fmt::format("the samples are {:.1f} s apart, {:.0f} s are needed", *c.sample_gap_s(), min_flow_window_s));
+    return unknown(
+        fmt::format("the samples are {:.1f} s apart, {:.0f} s are needed", *c.sample_gap_s(), min_flow_window_s));
   std::optional<double> most;
   const Sockets earlier = earlier_sockets_to(c, server_of(c, item));
   for (const auto* now : sockets_to(c, server_of(c, item))) {

@@ -9,6 +9,7 @@
 #include "audit/eval/derive.h"
 #include "audit/eval/derive_block.h"
 #include "audit/eval/derive_hang.h"
+#include "audit/eval/derive_help.h"
 #include "audit/eval/derive_iscsi.h"
 #include "audit/eval/derive_latency.h"
 #include "audit/eval/derive_log.h"
@@ -23,47 +24,16 @@ namespace audit {
 
 namespace {
 
+using namespace derive_help;
 using facts::Absent;
-using facts::Kind;
-using facts::Unknown;
 using facts::Value;
 
 constexpr double min_window_s = 10;
 constexpr std::uint64_t min_window_ops = 1000;  // for the concurrency of a client
 constexpr std::uint64_t min_sends = 1000;
-constexpr std::uint64_t min_average_ops = 100;  // a mean of fewer operations says little
-constexpr std::uint64_t wrapped_above = std::uint64_t{1} << 63;
 constexpr double largest_measured_depth = 128;
 
-constexpr ValueType text_type{Kind::text, Kind::text};
-constexpr ValueType number_type{Kind::number, Kind::text};
-constexpr ValueType integer_type{Kind::integer, Kind::text};
-constexpr ValueType boolean_type{Kind::boolean, Kind::text};
-
-Value unknown(std::string why) { return Unknown{std::move(why)}; }
-
-const facts::NfsMount& mount_of(const Context& c, const Item& item) { return c.facts.nfs.mounts[item.index]; }
-const facts::NfsClient& client_of(const Context& c, const Item& item) { return c.facts.nfs.clients[item.index]; }
-const facts::NfsServer& server_of(const Context& c, const Item& item) { return c.facts.nfs.servers[item.index]; }
-
-Item make_item(std::string_view scope, std::uint32_t index, std::uint32_t sub = 0) {
-  return {find_scope(scope), index, sub};
-}
-
-std::vector<Item> items_of(std::string_view scope, std::size_t count) {
-  const Scope* s = find_scope(scope);
-  std::vector<Item> items;
-  items.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) items.push_back({s, static_cast<std::uint32_t>(i), 0});
-  return items;
-}
-
 std::string needs(std::string_view path, std::string_view why) { return fmt::format("needs {}: {}", path, why); }
-
-Value missing(const Context& c, std::string_view path) { return missing_fact(c, path); }
-Value missing(const Context& c, std::string_view list, std::uint32_t index, std::string_view name) {
-  return missing_fact(c, list, index, name);
-}
 
 // --- mounts --------------------------------------------------------------------------------------------------------
 
@@ -645,8 +615,6 @@ std::string server_id(const facts::NfsServer& server) {
   return host.find(':') != std::string::npos ? fmt::format("[{}]:{}", host, server.port)
                                              : fmt::format("{}:{}", host, server.port);
 }
-
-std::string no_name(const Context&, const Item&) { return ""; }
 
 Subject client_subject(const Context& c, const Item& item) { return {"nfs.client", client_of(c, item).id}; }
 

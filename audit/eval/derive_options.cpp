@@ -7,6 +7,7 @@
 #include <set>
 
 #include "audit/base/text.h"
+#include "audit/eval/derive_help.h"
 #include "audit/eval/migration.h"
 #include "audit/eval/option_text.h"
 
@@ -14,39 +15,17 @@ namespace audit {
 
 namespace {
 
+using namespace derive_help;
 using facts::Absent;
-using facts::Kind;
 using facts::Unknown;
 using facts::Value;
 
-constexpr ValueType text_type{Kind::text, Kind::text};
-constexpr ValueType number_type{Kind::number, Kind::text};
-constexpr ValueType integer_type{Kind::integer, Kind::text};
-constexpr ValueType boolean_type{Kind::boolean, Kind::text};
-
-constexpr std::uint64_t min_average_ops = 100;  // a mean of fewer operations says little
-constexpr std::uint64_t wrapped_above = std::uint64_t{1} << 63;
 constexpr std::uint64_t page_bytes = 4096;
 constexpr std::uint64_t largest_transfer_bytes = 1048576;  // NFS_MAX_FILE_IO_SIZE of the Linux client
 constexpr std::uint32_t small_read_ahead_kib = 128;        // the kernel's default since Linux 5.4
 constexpr std::uint32_t client_back_off_s = 15;  // longest wait of the Linux client between tries (nfs4proc.c)
 constexpr std::uint32_t lockd_grace_s = 50;      // fs/lockd/svc.c: 10 s more than four times the timeout of 10 s
 constexpr std::uint32_t ontap_grace_s = 45;      // locking.grace_lease_seconds and v4-grace-seconds
-
-Value unknown(std::string why) { return Unknown{std::move(why)}; }
-
-const facts::NfsMount& mount_of(const Context& c, const Item& item) { return c.facts.nfs.mounts[item.index]; }
-const facts::NfsClient& client_of(const Context& c, const Item& item) { return c.facts.nfs.clients[item.index]; }
-const facts::NfsServer& server_of(const Context& c, const Item& item) { return c.facts.nfs.servers[item.index]; }
-
-Item make_item(std::string_view scope, std::uint32_t index, std::uint32_t sub = 0) {
-  return {find_scope(scope), index, sub};
-}
-
-Value missing(const Context& c, std::string_view path) { return missing_fact(c, path); }
-Value missing(const Context& c, std::string_view list, std::uint32_t index, std::string_view name) {
-  return missing_fact(c, list, index, name);
-}
 
 std::string mount_path(std::uint32_t index, std::string_view name) {
   return fmt::format("nfs.mounts[{}].{}", index, name);
@@ -860,10 +839,6 @@ Value nlm_how(const Context& c, const Item& item) {
 template <class T>
 void append(std::vector<T>& to, std::vector<T> more) {
   to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
-Scope& scope_named(std::vector<Scope>& all, std::string_view name) {
-  return *std::find_if(all.begin(), all.end(), [&](const Scope& scope) { return scope.name == name; });
 }
 
 void add_to_mounts(Scope& mounts) {

@@ -33,16 +33,12 @@ using namespace derive_help;
 using facts::Absent;
 using facts::Value;
 
-constexpr std::uint64_t min_average_ops = 100;  // a mean of fewer operations says little
-constexpr std::uint64_t min_mix_ops = 1000;     // so does a mix
-constexpr std::uint64_t wrapped_above = std::uint64_t{1} << 63;
-constexpr double settled_s = 3600;        // younger mounts tell no rate
-constexpr double idle_close_s = 300;      // XS_IDLE_DISC_TO of net/sunrpc/xprtsock.c
-constexpr double idle_sends_per_s = 0.1;  // of one connection: a request in ten seconds is no load
-constexpr double older_factor = 1.5;      // sends over transmissions counted by the mounts
+constexpr std::uint64_t min_mix_ops = 1000;  // so does a mix
+constexpr double settled_s = 3600;           // younger mounts tell no rate
+constexpr double idle_close_s = 300;         // XS_IDLE_DISC_TO of net/sunrpc/xprtsock.c
+constexpr double idle_sends_per_s = 0.1;     // of one connection: a request in ten seconds is no load
+constexpr double older_factor = 1.5;         // sends over transmissions counted by the mounts
 constexpr std::uint64_t older_sends = 1000;
-
-const facts::NfsClient& client_of(const Context& c, const Item& item) { return c.facts.nfs.clients[item.index]; }
 
 Value no_counters(const Context& c, std::uint32_t client) {
   const auto& mounts = c.mounts_of_client(client);

@@ -34,17 +34,9 @@ std::vector<Item> items_at(std::string_view scope, const Indices& places) {
   return items;
 }
 
-std::vector<Item> first_items(std::string_view scope, std::size_t count) {
-  const Scope* s = find_scope(scope);
-  std::vector<Item> items;
-  items.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) items.push_back({s, i, 0});
-  return items;
-}
-
 template <class T>
 std::vector<Item> items_of_list(std::string_view scope, const facts::Fact<std::vector<T>>& list) {
-  return first_items(scope, list.has_value() ? list->size() : 0);
+  return items_of(scope, list.has_value() ? list->size() : 0);
 }
 
 std::vector<Item> nested_items(std::string_view scope, std::uint32_t index, std::size_t count) {
@@ -63,7 +55,6 @@ Joined joined_to(std::string_view scope, Place place, const facts::Fact<T>& name
   return {std::nullopt, false, fmt::format("needs {}: not listed", path)};
 }
 
-std::string no_name(const Context&, const Item&) { return ""; }
 Subject node_subject(const Context& c, const Item&) { return {"node", c.facts.node.name}; }
 Subject session_subject(const Context& c, const Item& item) { return {"iscsi.session", session_of(c, item).id}; }
 Subject map_subject(const Context& c, const Item& item) { return {"multipath.map", map_of(c, item).id}; }
@@ -93,7 +84,7 @@ Scope initiator_scope() {
       {"sessions", "all sessions", "iscsi.sessions",
        [](const Context& c, const Item&) { return items_of_list("iscsi.sessions", c.facts.iscsi.sessions); }},
       {"targets", "all targets", "iscsi.targets",
-       [](const Context& c, const Item&) { return first_items("iscsi.targets", c.facts.iscsi.targets.size()); }},
+       [](const Context& c, const Item&) { return items_of("iscsi.targets", c.facts.iscsi.targets.size()); }},
       {"node_records", "all node records", "iscsi.node_records",
        [](const Context& c, const Item&) { return items_of_list("iscsi.node_records", c.facts.iscsi.node_records); }},
       {"maps", "multipath maps with a path over iSCSI", "multipath.maps",
@@ -263,7 +254,7 @@ Scope target_scope() {
   Scope scope;
   scope.name = "iscsi.targets";
   scope.type = &facts::type_of<facts::IscsiTarget>;
-  scope.items = [](const Context& c) { return first_items("iscsi.targets", c.facts.iscsi.targets.size()); };
+  scope.items = [](const Context& c) { return items_of("iscsi.targets", c.facts.iscsi.targets.size()); };
   scope.ref = [](const Context& c, const Item& item) { return facts::ref_to(c.facts.iscsi.targets[item.index]); };
   scope.path = [](const Context&, const Item& item) { return fmt::format("iscsi.targets[{}]", item.index); };
   scope.subject = [](const Context& c, const Item& item) {
@@ -328,7 +319,7 @@ Scope portal_scope() {
   Scope scope;
   scope.name = "iscsi.portals";
   scope.type = &facts::type_of<facts::IscsiPortal>;
-  scope.items = [](const Context& c) { return first_items("iscsi.portals", c.facts.iscsi.portals.size()); };
+  scope.items = [](const Context& c) { return items_of("iscsi.portals", c.facts.iscsi.portals.size()); };
   scope.ref = [](const Context& c, const Item& item) { return facts::ref_to(c.facts.iscsi.portals[item.index]); };
   scope.path = [](const Context&, const Item& item) { return fmt::format("iscsi.portals[{}]", item.index); };
   scope.subject = [](const Context& c, const Item& item) {
@@ -590,7 +581,7 @@ Scope multipath_scope() {
       {"maps", "all maps", "multipath.maps",
        [](const Context& c, const Item&) { return items_of_list("multipath.maps", c.facts.multipath.maps); }},
       {"settings", "settings of the whole node", "multipath.settings", [](const Context& c, const Item&) {
-         return first_items("multipath.settings", c.facts.multipath.settings.size());
+         return items_of("multipath.settings", c.facts.multipath.settings.size());
        }}};
   return scope;
 }
@@ -599,7 +590,7 @@ Scope node_setting_scope() {
   Scope scope;
   scope.name = "multipath.settings";
   scope.type = &facts::type_of<facts::MultipathSetting>;
-  scope.items = [](const Context& c) { return first_items("multipath.settings", c.facts.multipath.settings.size()); };
+  scope.items = [](const Context& c) { return items_of("multipath.settings", c.facts.multipath.settings.size()); };
   scope.ref = [](const Context& c, const Item& item) { return facts::ref_to(c.facts.multipath.settings[item.index]); };
   scope.path = [](const Context&, const Item& item) { return fmt::format("multipath.settings[{}]", item.index); };
   scope.subject = node_subject;
@@ -632,7 +623,7 @@ Scope user_scope() {
   Scope scope;
   scope.name = "block.users";
   scope.type = &facts::type_of<facts::BlockUse>;
-  scope.items = [](const Context& c) { return first_items("block.users", c.storage().uses.size()); };
+  scope.items = [](const Context& c) { return items_of("block.users", c.storage().uses.size()); };
   scope.ref = [](const Context& c, const Item& item) { return facts::ref_to(*joined_use(c, item).use); };
   scope.path = [](const Context& c, const Item& item) {
     const Storage::Use& use = joined_use(c, item);

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <set>
 
+#include "audit/base/lists.h"
 #include "audit/base/text.h"
 #include "audit/eval/derive_help.h"
 #include "audit/eval/derive_storage.h"
@@ -45,11 +46,6 @@ const facts::IscsiOfferedPortal& offered_of(const Context& c, const Item& item) 
 
 Value joined_texts(const std::vector<std::string>& texts) {
   return texts.empty() ? Value(Absent{}) : Value(base::join(texts, ", "));
-}
-
-template <class T>
-void add_once(std::vector<T>& list, const T& item) {
-  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
 // --- paths to a LUN ------------------------------------------------------------------------------------------------

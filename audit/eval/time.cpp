@@ -6,12 +6,13 @@
 #include <set>
 #include <unordered_map>
 
+#include "audit/eval/derive_help.h"
+
 namespace audit {
 
 namespace {
 
-constexpr std::uint64_t wrapped_above = std::uint64_t{1} << 63;
-constexpr std::uint64_t min_window_ops = 100;  // a mean of fewer says little: then the counters since the mount
+using namespace derive_help;
 constexpr std::size_t most_worst = 3;
 
 bool is_valid(const OpCounters& counters) {
@@ -156,7 +157,7 @@ ClientTime time_of(const Context& context, const Rtts& rtts, std::uint32_t clien
   ClientTime time;
   time.subject = {"nfs.client", context.facts.nfs.clients[client].id};
   const ClientNumbers& numbers = context.numbers(client);
-  const bool window = numbers.has_window && numbers.window_s && numbers.window_ops >= min_window_ops;
+  const bool window = numbers.has_window && numbers.window_s && numbers.window_ops >= min_average_ops;
   if (window) time.window_s = *numbers.window_s;
   const TcpRtt network = tcp_rtt(context, rtts, client);
   time.network_how = network.how;
