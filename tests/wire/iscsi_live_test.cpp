@@ -7,7 +7,6 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <fstream>
-#include <iostream>
 #include <thread>
 
 #include "audit/base/json.h"
@@ -15,21 +14,17 @@
 #include "probes/ask_portals.h"
 #include "probes/wire/iscsi_session.h"
 #include "tests/cli/run.h"
+#include "tests/skipped.h"
+#include "tests/wire/outcome.h"
 #include "tests/wire/peer.h"
 #include "tests/wire/target_lab.h"
 
 namespace json = boost::json;
 using namespace wire_test;
+using test::skipped;
 using namespace std::chrono_literals;
 
 namespace {
-
-bool skipped(const std::string& why) {
-  if (why.empty()) return false;
-  std::cout << "SKIPPED: " << why << std::endl;
-  SUCCEED("SKIPPED: " << why);
-  return true;
-}
 
 const std::string plain = "iqn.2024-01.test:plain";
 const std::string chap = "iqn.2024-01.test:chap";
@@ -41,16 +36,7 @@ struct Asked {
   json::value report;
   facts::Facts facts;
 
-  // "warning", or "passed", "unknown: why", "not applicable".
-  std::string outcome(const std::string& rule) const {
-    for (const auto& finding : report.at("findings").as_array())
-      if (finding.at("rule").as_string() == rule) return std::string(finding.at("severity").as_string());
-    for (const auto& row : report.at("unknown").as_array())
-      if (row.at("rule").as_string() == rule) return "unknown: " + std::string(row.at("reason").as_string());
-    for (const auto& row : report.at("passed").as_array())
-      if (row.at("rule").as_string() == rule) return "passed";
-    return "not applicable";
-  }
+  std::string outcome(const std::string& rule) const { return wire_test::outcome(report, rule); }
   std::string messages(const std::string& rule) const {
     std::string all;
     for (const auto& finding : report.at("findings").as_array())

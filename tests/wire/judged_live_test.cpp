@@ -3,24 +3,19 @@
 #include <boost/json.hpp>
 #include <catch2/catch.hpp>
 #include <fstream>
-#include <iostream>
 #include <map>
 
 #include "audit/base/json.h"
+#include "tests/skipped.h"
 #include "tests/wire/lab.h"
+#include "tests/wire/outcome.h"
 
 namespace json = boost::json;
 using namespace wire_test;
 
 namespace {
 
-bool skipped() {
-  const std::string why = Lab::missing();
-  if (why.empty()) return false;
-  std::cout << "SKIPPED: " << why << std::endl;
-  SUCCEED("SKIPPED: " << why);
-  return true;
-}
+bool skipped() { return test::skipped(Lab::missing()); }
 
 struct Client {
   std::string vers = "4.2";
@@ -52,16 +47,7 @@ struct Judged {
   int code = -1;
   json::value report;
 
-  // "warning", or "passed", "unknown: why", "not applicable".
-  std::string outcome(const std::string& rule) const {
-    for (const auto& finding : report.at("findings").as_array())
-      if (finding.at("rule").as_string() == rule) return std::string(finding.at("severity").as_string());
-    for (const auto& row : report.at("unknown").as_array())
-      if (row.at("rule").as_string() == rule) return "unknown: " + std::string(row.at("reason").as_string());
-    for (const auto& row : report.at("passed").as_array())
-      if (row.at("rule").as_string() == rule) return "passed";
-    return "not applicable";
-  }
+  std::string outcome(const std::string& rule) const { return wire_test::outcome(report, rule); }
   std::string message(const std::string& rule) const {
     for (const auto& finding : report.at("findings").as_array())
       if (finding.at("rule").as_string() == rule) return std::string(finding.at("message").as_string());

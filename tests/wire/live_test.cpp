@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <iostream>
 #include <map>
 #include <thread>
 
 #include "audit/snapshot/document.h"
 #include "probes/wire/connection.h"
 #include "probes/wire/nfs4.h"
+#include "tests/skipped.h"
 #include "tests/wire/lab.h"
 
 using namespace wire;
@@ -17,13 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-bool skipped() {
-  const std::string why = Lab::missing();
-  if (why.empty()) return false;
-  std::cout << "SKIPPED: " << why << std::endl;
-  SUCCEED("SKIPPED: " << why);
-  return true;
-}
+bool skipped() { return test::skipped(Lab::missing()); }
 
 NfsTarget target(const std::string& addr = "127.0.0.1") {
   NfsTarget made;

@@ -5,12 +5,12 @@
 #include <chrono>
 #include <filesystem>
 #include <future>
-#include <iostream>
 #include <thread>
 
 #include "probes/wire/follow_grace.h"
 #include "probes/wire/lock_test.h"
 #include "probes/wire/read_file.h"
+#include "tests/skipped.h"
 #include "tests/wire/lab.h"
 
 using namespace wire;
@@ -19,13 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-bool skipped() {
-  const std::string why = Lab::missing();
-  if (why.empty()) return false;
-  std::cout << "SKIPPED: " << why << std::endl;
-  SUCCEED("SKIPPED: " << why);
-  return true;
-}
+bool skipped() { return test::skipped(Lab::missing()); }
 
 NfsTarget target(const std::string& addr = "127.0.0.1") {
   NfsTarget made;
