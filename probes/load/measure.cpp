@@ -1,12 +1,12 @@
 #include "probes/load/measure.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
 #include <thread>
 
+#include "audit/base/instant.h"
 #include "probes/load/block_order.h"
 #include "probes/load/passes.h"
 
@@ -19,6 +19,10 @@ using std::chrono::system_clock;
 template <class T>
 Fact<T> known_or_none(bool known, T value) {
   return known ? Fact<T>(std::move(value)) : Fact<T>::absent();
+}
+
+std::string instant_text(system_clock::time_point time) {
+  return base::rfc3339(static_cast<double>(system_clock::to_time_t(time)));
 }
 
 std::string limits_text(const Plan& plan) {
@@ -93,10 +97,11 @@ class Measurement {
     pass_options.guard = plan_.guard;
     pass_options.seed = Mixer(plan_.seed + turn_).next() | 1;
     pass_options.stop = options_.open.stop;
-    if (plan_.max_bytes != 0) pass_options.max_bytes = std::max<std::uint64_t>(1, plan_.max_bytes - std::min(bytes_, plan_.max_bytes));
-    const std::string what = fmt::format("{} depth {} pass {}/{}", pattern_name(step.pattern), step.depth, pass, plan_.passes);
-    if (options_.progress)
-      pass_options.progress = [&](const Record& so_far) { options_.progress(what, so_far); };
+    if (plan_.max_bytes != 0)
+      pass_options.max_bytes = std::max<std::uint64_t>(1, plan_.max_bytes - std::min(bytes_, plan_.max_bytes));
+    const std::string what =
+        fmt::format("{} depth {} pass {}/{}", pattern_name(step.pattern), step.depth, pass, plan_.passes);
+    if (options_.progress) pass_options.progress = [&](const Record& so_far) { options_.progress(what, so_far); };
     if (moves_data(step.pattern.op) && range_ < step.block_bytes) {
       record->end = End::failed;
       record->set_why(fmt::format("it holds {} bytes, less than one block of {}", range_, step.block_bytes).c_str());
@@ -125,7 +130,8 @@ class Measurement {
                                             std::chrono::duration<double>(each * static_cast<double>(turn_)));
     while (system_clock::now() < at) {
       if (options_.open.stop != nullptr && options_.open.stop->load()) return false;
-      std::this_thread::sleep_for(std::min<system_clock::duration>(at - system_clock::now(), std::chrono::milliseconds(50)));
+      std::this_thread::sleep_for(
+          std::min<system_clock::duration>(at - system_clock::now(), std::chrono::milliseconds(50)));
     }
     return true;
   }
@@ -150,8 +156,8 @@ class Measurement {
     run.target = target_.text;
     run.engine = subject_.engine();
     run.host = options_.host;
-    run.started = rfc3339(began);
-    run.start_at = known_or_none(options_.start_at != system_clock::time_point{}, rfc3339(options_.start_at));
+    run.started = instant_text(began);
+    run.start_at = known_or_none(options_.start_at != system_clock::time_point{}, instant_text(options_.start_at));
     run.command = options_.command;
     run.clients = 1U;
     run.connections = step.connections;
@@ -173,7 +179,8 @@ class Measurement {
     run.bytes = record.bytes;
     run.mbps = record.seconds > 0 ? static_cast<double>(record.bytes) / record.seconds / 1e6 : 0;
     run.errors = record.errors;
-    run.first_error = known_or_none(record.first_error != 0, record.first_error == 0 ? std::string() : subject_.error_text(record.first_error));
+    run.first_error = known_or_none(record.first_error != 0,
+                                    record.first_error == 0 ? std::string() : subject_.error_text(record.first_error));
     run.partial = record.end != End::complete;
     run.partial_why = known_or_none(record.end != End::complete, partial_words(record));
     run.client_cpu_us = record.cpu_s * 1e6;
@@ -198,10 +205,6 @@ class Measurement {
 };
 
 }  // namespace
-
-std::string rfc3339(system_clock::time_point time) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(system_clock::to_time_t(time)));
-}
 
 base::Result<Measured> measure(const Target& target, const Plan& plan, const MeasureOptions& options) {
   auto subject = open_subject(target, options.open);

@@ -23,7 +23,6 @@ struct MeasureOptions {
   std::function<void(const std::string& what, const Record&)> progress;
 };
 
-
 struct Measured {
   std::vector<facts::LatencyRun> runs;
   std::vector<std::string> notes;  // for the user: a limit that was met, passes left out, noise
@@ -33,7 +32,5 @@ struct Measured {
 
 // Errors: the target could not be opened.
 base::Result<Measured> measure(const Target& target, const Plan& plan, const MeasureOptions& options);
-
-std::string rfc3339(std::chrono::system_clock::time_point time);
 
 }  // namespace load
