@@ -24,7 +24,8 @@ void reserve_heap() {
   ::mallopt(M_TRIM_THRESHOLD, reserved);  // what is freed is used again soon, not given back
   ::mallopt(M_TOP_PAD, reserved);
   const auto start = reinterpret_cast<std::uintptr_t>(::sbrk(0));
-  void* const volatile grown = std::malloc(mebibyte);  // more than a young heap has left; volatile: else the pair is left out
+  void* const volatile grown =
+      std::malloc(mebibyte);  // more than a young heap has left; volatile: else the pair is left out
   const auto end = reinterpret_cast<std::uintptr_t>(::sbrk(0));
   std::free(grown);
   ::mallopt(M_TOP_PAD, 16 * mebibyte);

@@ -143,9 +143,9 @@ class Context {
       const;                               // between the earlier sample and this one; none where they do not compare
   const std::vector<Hang>& hangs() const;  // audit/eval/derive_hang.h; one entry per client
   const std::vector<LatencyCurve>& curves() const;  // of latency.runs, audit/eval/latency_curves.h
-  const Storage& storage() const;          // audit/eval/derive_storage.h; built on first use
-  const facts::Facts* earlier() const;     // the other sample; none where the two cannot be compared
-  const std::string& why_not_comparable() const;  // empty with earlier()
+  const Storage& storage() const;                   // audit/eval/derive_storage.h; built on first use
+  const facts::Facts* earlier() const;              // the other sample; none where the two cannot be compared
+  const std::string& why_not_comparable() const;    // empty with earlier()
   // Rows of `sources`, found once.
   struct SourceRows {
     std::vector<std::size_t> by_fact;                                   // the row of each kind of fact, once asked for

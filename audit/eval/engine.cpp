@@ -10,9 +10,9 @@
 #include "audit/eval/derive.h"
 #include "audit/eval/derive_storage.h"
 #include "audit/eval/draft.h"
+#include "audit/eval/migration.h"
 #include "audit/eval/side_by_side.h"
 #include "audit/eval/time.h"
-#include "audit/eval/migration.h"
 
 namespace audit {
 

@@ -141,8 +141,8 @@ struct Declared {
   std::vector<DeclaredStorageClass> storage_classes;
   std::vector<DeclaredTridentBackend> trident_backends;
   std::vector<PlannedFailover> failovers;
-  Fact<bool> all_flash;    // mountaudit.declare/1, storage.all_flash: no rotating disks in the arrays
-  Fact<bool> single_path;  // storage.single_path: LUNs have one path by design
+  Fact<bool> all_flash;                 // mountaudit.declare/1, storage.all_flash: no rotating disks in the arrays
+  Fact<bool> single_path;               // storage.single_path: LUNs have one path by design
   Fact<std::string> trident_version;    // TridentVersion, or TridentOrchestrator: 26.02.0
   Fact<std::string> openshift_version;  // ClusterVersion: 4.18.12
 

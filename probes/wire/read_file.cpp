@@ -284,7 +284,8 @@ void attend(pid_t child, int answer, const ReadFileOptions& options, facts::NfsR
     if (got < 0 && errno == EINTR) continue;
     break;
   }
-  // It has ended, or nothing more is wanted of it. It waits for sockets only, and goes at once unless the system is ill.
+  // It has ended, or nothing more is wanted of it. It waits for sockets only, and goes at once unless the system is
+  // ill.
   const auto ended = io::end_child(child, std::chrono::milliseconds(500));
   if (got == static_cast<ssize_t>(sizeof told)) return take(told, out);
   if (got < 0) return fail(out, error, why);

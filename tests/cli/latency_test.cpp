@@ -49,8 +49,8 @@ TEST_CASE("latency: load without consent is refused before anything is opened") 
 TEST_CASE("latency: a file is measured, as a table and as facts") {
   const Scratch scratch;
   const std::string file = scratch.write("file", std::string(std::size_t{1} << 20, 'x'));
-  const std::vector<std::string> arguments{"latency", "--allow-load", file,    "--depth",   "1,4", "--passes", "2",
-                                           "--seconds", "100ms",      "--ramp", "0s",        "--seed", "7"};
+  const std::vector<std::string> arguments{"latency",   "--allow-load", file,     "--depth", "1,4",    "--passes", "2",
+                                           "--seconds", "100ms",        "--ramp", "0s",      "--seed", "7"};
   const Ran text = run(arguments);
   INFO(text.out << text.err);
   CHECK(text.code == 0);
@@ -72,8 +72,8 @@ TEST_CASE("latency: a file of its own is written to and is gone afterwards, also
   const Scratch scratch;
   const std::string folder = scratch.path("folder");
   fs::create_directory(folder);
-  const std::vector<std::string> arguments{"latency", "--allow-write", folder, folder, "--mix", "50:50", "--size", "2M",
-                                           "--depth", "2", "--passes", "1", "--ramp", "0s"};
+  const std::vector<std::string> arguments{"latency", "--allow-write", folder, folder,     "--mix", "50:50",  "--size",
+                                           "2M",      "--depth",       "2",    "--passes", "1",     "--ramp", "0s"};
   auto brief = arguments;
   brief.insert(brief.end(), {"--seconds", "100ms"});
   const Ran ran = run(brief);

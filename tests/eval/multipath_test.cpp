@@ -44,15 +44,12 @@ TEST_CASE("multipath: the state of a path follows from checker, device and map, 
     PathState state;
   };
   const facts::MultipathMap map;
-  for (const Row& row : {Row{"ready", "active", "running", PathState::up},
-                         Row{"ghost", "active", "running", PathState::standby},
-                         Row{"faulty", "active", "running", PathState::down},
-                         Row{"shaky", "active", "running", PathState::down},
-                         Row{"ready", "failed", "running", PathState::down},
-                         Row{"ready", "active", "offline", PathState::down},
-                         Row{"pending", "failed", "running", PathState::not_checked},
-                         Row{"", "active", "running", PathState::not_checked},
-                         Row{"", "failed", "running", PathState::down}}) {
+  for (const Row& row :
+       {Row{"ready", "active", "running", PathState::up}, Row{"ghost", "active", "running", PathState::standby},
+        Row{"faulty", "active", "running", PathState::down}, Row{"shaky", "active", "running", PathState::down},
+        Row{"ready", "failed", "running", PathState::down}, Row{"ready", "active", "offline", PathState::down},
+        Row{"pending", "failed", "running", PathState::not_checked},
+        Row{"", "active", "running", PathState::not_checked}, Row{"", "failed", "running", PathState::down}}) {
     facts::MultipathPath path;
     path.device = "sda";
     if (*row.checker != '\0') path.checker_state = row.checker;
@@ -115,10 +112,9 @@ TEST_CASE("multipath: settings stand beside the entry of the array") {
 
 TEST_CASE("multipath: default WWIDs of software targets, and those of others") {
   facts::Facts f = storage_node();
-  for (const auto& [wwid, is_default] : {std::pair{"360000000000000000e00000000020001", "yes"},
-                                         std::pair{"1IET     00080001", "yes"},
-                                         std::pair{"360000000000000000e00e6b900000003", "no"},
-                                         std::pair{"3600a098038314535622452575a6c7871", "no"}}) {
+  for (const auto& [wwid, is_default] :
+       {std::pair{"360000000000000000e00000000020001", "yes"}, std::pair{"1IET     00080001", "yes"},
+        std::pair{"360000000000000000e00e6b900000003", "no"}, std::pair{"3600a098038314535622452575a6c7871", "no"}}) {
     first_map(f).wwid = wwid;
     INFO(wwid);
     CHECK(map_fact(f, "default_wwid") == is_default);

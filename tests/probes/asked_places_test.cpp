@@ -447,8 +447,8 @@ TEST_CASE("declared: a plan names failovers, and the rest of its document is nam
 }
 
 TEST_CASE("declared: two words about the storage are read, others are named") {
-  const auto parsed = parse_declared(
-      "schema: mountaudit.declare/1\nstorage:\n  all_flash: true\n  single_path: perhaps\n", "s.yaml");
+  const auto parsed =
+      parse_declared("schema: mountaudit.declare/1\nstorage:\n  all_flash: true\n  single_path: perhaps\n", "s.yaml");
   REQUIRE(parsed);
   CHECK(parsed->facts.all_flash.is(true));
   CHECK(parsed->facts.single_path.is_unknown());

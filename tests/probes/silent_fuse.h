@@ -29,8 +29,8 @@ class SilentFuse {
   ~SilentFuse() {
     stop_ = true;
     if (thread_.joinable()) thread_.join();
-    // MNT_FORCE aborts the connection: whoever hangs gets an error. Closing the device alone does not: a child that hangs
-    // in its exec still holds it.
+    // MNT_FORCE aborts the connection: whoever hangs gets an error. Closing the device alone does not: a child that
+    // hangs in its exec still holds it.
     if (mounted_) ::umount2(directory_.c_str(), MNT_FORCE | MNT_DETACH);
     if (fd_ >= 0) ::close(fd_);
   }
