@@ -389,6 +389,9 @@ class TextReport {
     const auto& portals = report_.facts->iscsi.portals;
     if (report_.facts->mounts.empty() && !portals.empty())  // probe
       return kind_count(portals.size(), "iscsi.portal", options_.language);
+    const auto& runs = report_.facts->latency.runs;
+    if (report_.facts->mounts.empty() && !runs.empty())  // latency
+      return kind_count(runs.size(), "run", options_.language);
     const std::string mounts =
         fmt::format(fmt::runtime(words_.counts), kind_count(nfs.mounts.size(), "nfs", options_.language),
                     kind_count(std::max<std::size_t>(nfs.servers.size(), nfs.clients.empty() ? 0 : 1), "nfs.server",

@@ -173,6 +173,7 @@ constexpr std::array kind_names = {
     KindName{"iscsi.portal", "iSCSI portal", "iSCSI portals", "iSCSI ポータル"},
     KindName{"block.device", "block device", "block devices", "ブロックデバイス"},
     KindName{"multipath.map", "multipath map", "multipath maps", "マルチパス"},
+    KindName{"run", "measured run", "measured runs", "測定"},
     KindName{"connection", "connection", "connections", "接続"},
     KindName{"node", "node", "nodes", "ノード"},
 };

@@ -177,6 +177,15 @@ TEST_CASE("report: a server that left nothing to judge is no good news") {
   CHECK_FALSE(has(text, "All well"));
 }
 
+TEST_CASE("report: where runs alone were judged, they are what is counted") {
+  facts::Facts facts;
+  facts.latency.runs.resize(2);
+  Report report;
+  report.facts = &facts;
+  report.passed.push_back({"LAT-001", 3});
+  CHECK(has(render_text(report, {}), "All well: 2 measured runs, 3 checks passed, nothing to change.\n"));
+}
+
 TEST_CASE("report: findings of one rule share a line when there are many, and are all there with -v") {
   const auto facts = test::fixed_facts();
   auto report = test::fixed_report(facts);
